@@ -1,0 +1,102 @@
+"""Every error that a caller can catch, as one tree, each with a hint.
+
+    BrainError
+    ├── ConfigError          a setting is missing, misspelt or out of range
+    ├── UsageError           the request itself cannot be answered as asked
+    │   ├── NotFound         no such source, document or path
+    │   └── Ambiguous        several documents answer to this name
+    ├── MissingExtra         the feature needs a package that is not installed
+    ├── SourceError          a source cannot be listed
+    │   └── SourceRemoved    the source was removed while it was being read
+    ├── ParseError           one item cannot be turned into documents
+    ├── ModelError           a model cannot be loaded or run
+    │   └── EmbedderMismatch the index holds another model's vectors
+    └── StorageError         the index cannot be read or written
+        ├── IndexLocked      another process is writing and did not finish in time
+        ├── IndexDamaged     the file is not a sound index
+        ├── IndexFormat      the file was written by another version
+        └── DiskFull         there is no room to write
+
+A subclass exists where a caller would act differently.
+The message names the thing, the value found and what was expected; ``hint`` says what to type next.
+"""
+
+from __future__ import annotations
+
+
+class BrainError(Exception):
+    """The root: ``str(error)`` is the message, ``error.hint`` the next step ('' when there is none)."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class ConfigError(BrainError):
+    """A settings file or an environment variable is wrong; the message names file, line and allowed values."""
+
+
+class UsageError(BrainError):
+    """The request cannot be answered as asked."""
+
+
+class NotFound(UsageError):
+    """No such source, document or path."""
+
+
+class Ambiguous(UsageError):
+    """Several documents answer to the name; ``candidates`` lists their uris."""
+
+    def __init__(self, message: str, candidates: list[str], *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.candidates = candidates
+
+
+class MissingExtra(BrainError):
+    """The feature needs a package that is not installed."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(
+            f"{feature} needs the extra '{extra}', which is not installed",
+            hint=f"pip install 'second-brain[{extra}]'",
+        )
+
+
+class SourceError(BrainError):
+    """A source as a whole cannot be listed: its root is missing or unreadable."""
+
+
+class SourceRemoved(SourceError):
+    """The source was removed from the index while it was being read."""
+
+
+class ParseError(BrainError):
+    """One item cannot be turned into documents; the rest of the run goes on."""
+
+
+class ModelError(BrainError):
+    """A model cannot be loaded or run."""
+
+
+class EmbedderMismatch(ModelError):
+    """The index holds vectors of another embedder than the settings ask for."""
+
+
+class StorageError(BrainError):
+    """The index cannot be read or written."""
+
+
+class IndexLocked(StorageError):
+    """Another process is writing and did not finish in time."""
+
+
+class IndexDamaged(StorageError):
+    """The file is not a sound index."""
+
+
+class IndexFormat(StorageError):
+    """The file was written by a newer version, or is not an index at all."""
+
+
+class DiskFull(StorageError):
+    """There is no room to write; what was there before is still there."""

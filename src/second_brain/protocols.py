@@ -1,0 +1,108 @@
+"""The seams: what varies between sources, parsers, chunkers, embedders and indexes.
+
+A contract suite in ``second_brain.testing`` says what each implementation must keep to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from .types import Blob, Chunk, Document, Failure, Item
+
+Vectors: TypeAlias = "npt.NDArray[np.float32]"
+"""float32, shape (n, dimensions), each row of unit norm."""
+
+Progress: TypeAlias = Callable[[str, int, int | None], None]
+"""``progress(stage, done, total)``: called often, from the thread that works; total None when unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What a source lists at one moment.
+
+    ``items`` in order of uri. ``failures`` name entries that could not be listed. ``unlisted`` are uri
+    prefixes below which nothing could be seen: what the index holds there must be kept.
+    ``skipped`` counts entries passed over on purpose (links, pipes, sockets), by reason.
+    """
+
+    items: tuple[Item, ...]
+    failures: tuple[Failure, ...] = ()
+    unlisted: tuple[str, ...] = ()
+    skipped: Mapping[str, int] | None = None
+
+
+@runtime_checkable
+class Source(Protocol):
+    """Where text comes from."""
+
+    name: str
+    kind: str
+    exhaustive: bool
+    """Whether an item that is not listed has been deleted."""
+
+    def scan(self) -> Scan:
+        """List every item. Raises SourceError when the source as a whole cannot be listed."""
+        ...
+
+    def read(self, item: Item) -> Blob:
+        """The item's bytes. Raises FileNotFoundError when it vanished, OSError, or ParseError (binary, too large)."""
+        ...
+
+
+@runtime_checkable
+class Parser(Protocol):
+    """Bytes to documents."""
+
+    def parse(self, blob: Blob) -> Iterator[Document]:
+        """Yield the documents. Raises ParseError only."""
+        ...
+
+
+@runtime_checkable
+class Chunker(Protocol):
+    """A document to passages."""
+
+    def chunk(self, document: Document) -> Sequence[Chunk]:
+        """Chunks in order of ordinal; together they cover every non-blank character of the body."""
+        ...
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Texts to vectors."""
+
+    @property
+    def identity(self) -> str:
+        """Name and version; vectors of different identities are never compared."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a vector."""
+        ...
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """One vector a text, in the order given. Texts beyond the model's length are cut. No text is blank."""
+        ...
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """One vector a query, in the order given."""
+        ...
+
+
+@runtime_checkable
+class TokenEmbedder(Protocol):
+    """An embedder that can also yield a vector for each token (late interaction)."""
+
+    def embed_document_tokens(self, texts: Sequence[str]) -> list[tuple[Vectors, list[int]]]:
+        """For each text its token vectors (tokens, dimensions), unit norm, and the token ids, prefix left out."""
+        ...
+
+    def embed_query_tokens(self, texts: Sequence[str]) -> list[tuple[Vectors, list[int]]]:
+        """The same for queries."""
+        ...
