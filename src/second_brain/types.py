@@ -153,8 +153,8 @@ class Chunk:
 
 
 def chunk_id(document: str, text: str, occurrence: int = 0) -> str:
-    """12 hex digits from document uri, text and how many equal texts came before in the document."""
-    digest = hashlib.blake2b(digest_size=6)
+    """16 hex digits from document uri, text and how many equal texts came before in the document."""
+    digest = hashlib.blake2b(digest_size=8)
     digest.update(document.encode("utf-8"))
     digest.update(b"\x00%d\x00" % occurrence)
     digest.update(text.encode("utf-8"))
