@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, TypeAlias
 
-Json: TypeAlias = "str | int | float | bool | None | list[Json] | dict[str, Json]"
+Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 
 Mode: TypeAlias = Literal["lexical", "dense", "hybrid"]
 MODES: tuple[Mode, ...] = ("lexical", "dense", "hybrid")
@@ -100,7 +100,7 @@ class Link:
 class Document:
     """The unit of meaning: one note, page or session. One item may hold many.
 
-    ``text`` is the item's text as read: newlines are ``\\n``, no byte-order mark, inline base64 blobs
+    ``text`` is the item's text as read: newlines are line feeds, no byte-order mark, inline base64 blobs
     replaced by a placeholder. ``body_start`` is where the frontmatter ends. Sections are in order, do
     not overlap and cover ``text[body_start:]``; so do blocks, within sections, except for blank lines.
     ``date`` is what the note says of itself (frontmatter or file name), or None; ``modified`` is the file's.
@@ -265,12 +265,17 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits in rank order and ``notices``: what the reader must know about them (stale, partial, degraded)."""
+    """Hits in rank order and ``notices``: what the reader must know about them (stale, partial, degraded).
+
+    ``mode`` is the one that answered, which is not the one asked for when vectors are missing.
+    ``timings_ms`` by stage.
+    """
 
     query: str
     mode: Mode
     hits: tuple[Hit, ...]
     notices: tuple[str, ...]
+    timings_ms: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

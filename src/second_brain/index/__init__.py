@@ -1,0 +1,5 @@
+"""I have a query; which chunks? And: what is stored, for how long, and is it sound?
+
+For: keeping documents, chunks, terms and vectors so that they can be found, and never losing them half-way.
+Not for: deciding the order of answers (``ranking``) or what to read (``ingest``).
+"""

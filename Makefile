@@ -1,0 +1,52 @@
+# Daily commands. Everything lives in .venv; `make clean` removes what was made here.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+SETS ?= $(wildcard ../shared/eval)
+
+.PHONY: demo test lint eval bench docs format clean
+
+demo: $(VENV)/.brain ## index the example vault and ask it a few questions
+	@sh scripts/demo.sh $(BIN)
+
+test: $(VENV)/.test ## run all tests
+	$(BIN)/python -m pytest -n 2 --dist loadscope
+
+lint: $(VENV)/.test ## style, types, import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+eval: $(VENV)/.test ## quality on the golden set, and on the BEIR sets in SETS
+	$(BIN)/brain eval $(if $(SETS),--sets $(SETS))
+
+bench: $(VENV)/.bench ## speed and memory, as ratios, in one run
+	$(BIN)/python bench/run.py
+
+docs: $(VENV)/.test ## write the generated reference
+	$(BIN)/python -m second_brain.cli.reference docs/reference
+
+format: $(VENV)/.test
+	$(BIN)/ruff check --fix -q .
+	$(BIN)/ruff format -q .
+
+clean:
+	rm -rf $(VENV) .demo .eval .bench build dist
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "second-brain needs Python 3.11 or newer; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+	  { echo "cannot make a virtual environment; on Debian: apt-get install python3-venv"; exit 1; }
+
+$(VENV)/.brain: pyproject.toml | $(BIN)/python
+	@echo "installing second-brain into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e . && touch $@
+
+$(VENV)/.test: pyproject.toml | $(BIN)/python
+	@echo "installing second-brain and its test tools into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]' && touch $@ $(VENV)/.brain
+
+$(VENV)/.bench: pyproject.toml | $(BIN)/python
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]' && touch $@

@@ -1,0 +1,224 @@
+"""Opens the SQLite file so that many processes can use it at once, and translates SQLite's errors.
+
+The only importer of ``apsw``, which brings its own SQLite: the interpreter's may be old, built without
+FTS5, or carry the WAL-reset bug of 3.7.0 to 3.51.2.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import apsw
+
+from ...errors import DiskFull, IndexDamaged, IndexFormat, IndexLocked, StorageError
+
+Connection: TypeAlias = apsw.Connection
+Row: TypeAlias = tuple[Any, ...]
+
+BUSY_TIMEOUT_S = 30.0
+"""How long a writer waits for another one. Every transaction of ours is far shorter."""
+
+WAL_LIMIT_BYTES = 64 << 20
+"""The write-ahead log is cut back to this size after a checkpoint."""
+
+WAL_RESET_FIXED = (3, 51, 3)
+"""First SQLite without the WAL-reset bug (sqlite.org/wal.html#walresetbug)."""
+
+NETWORK_FILE_SYSTEMS = frozenset(
+    {"nfs", "nfs4", "cifs", "smb", "smbfs", "smb3", "9p", "afpfs", "webdav", "davfs", "ncpfs", "afs"}
+)
+SYNCED_FOLDERS = ("Dropbox", "OneDrive", "Google Drive", "GoogleDrive", "iCloud Drive", "Mobile Documents")
+
+
+def sqlite_version() -> str:
+    """The version of the SQLite that runs, as ``3.51.3``."""
+    return apsw.sqlite_lib_version()
+
+
+def has_wal_reset_bug(version: str) -> bool:
+    """Whether this SQLite can corrupt a file that several connections checkpoint."""
+    parts = tuple(int(part) for part in version.split(".")[:3])
+    return (3, 7, 0) <= parts < WAL_RESET_FIXED
+
+
+def file_system_of(path: Path, mounts: Path = Path("/proc/self/mounts")) -> str:
+    """The type of the file system that holds ``path`` (``ext4``, ``nfs4``), or '' where it cannot be told."""
+    if not sys.platform.startswith("linux"):
+        return ""
+    try:
+        table = mounts.read_text(encoding="utf-8", errors="replace")
+        resolved = path.resolve()
+    except OSError:
+        return ""
+    best, kind = -1, ""
+    for line in table.splitlines():
+        fields = line.split(" ")
+        if len(fields) < 3:
+            continue
+        mount = fields[1].encode("ascii", "ignore").decode("unicode_escape")
+        if len(mount) > best and resolved.is_relative_to(mount):
+            best, kind = len(mount), fields[2]
+    return kind
+
+
+def unsafe_for_wal(path: Path, file_system: str) -> str:
+    """Why shared memory and locks cannot be trusted at ``path``, or ''."""
+    if file_system in NETWORK_FILE_SYSTEMS or (file_system.startswith("fuse.") and file_system != "fuse.ext2"):
+        return f"it lies on a network file system ({file_system})"
+    for part in path.parts:
+        if part.startswith(SYNCED_FOLDERS):
+            return f"it lies in a folder that is synchronized ({part})"
+    return ""
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn SQLite's exceptions into ours, naming the file and what to do."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise translate(error, path) from error
+
+
+def translate(error: apsw.Error, path: Path) -> StorageError:
+    """The error of ours that stands for one of SQLite's."""
+    if isinstance(error, (apsw.BusyError, apsw.LockedError, apsw.ProtocolError)):
+        return IndexLocked(
+            f"{path}: another process has been writing for more than {BUSY_TIMEOUT_S:.0f} s",
+            hint="wait for the other `brain` to finish, or stop it, and try again",
+        )
+    if isinstance(error, apsw.FullError):
+        return DiskFull(
+            f"{path}: no room to write ({error})",
+            hint="free some space and run the command again: nothing that was indexed is lost",
+        )
+    if isinstance(error, apsw.NotADBError):
+        return IndexFormat(
+            f"{path}: the file is not a second-brain index",
+            hint="move it away, or name another with $BRAIN_INDEX; then run `brain index`",
+        )
+    if isinstance(error, apsw.CorruptError):
+        return IndexDamaged(
+            f"{path}: the index is damaged ({error})",
+            hint="run `brain doctor --fix`: it keeps the damaged file aside and rebuilds the index from your files",
+        )
+    if isinstance(error, (apsw.ReadOnlyError, apsw.PermissionsError, apsw.CantOpenError, apsw.IOError)):
+        return StorageError(
+            f"{path}: cannot be opened or written ({error})",
+            hint="check the folder's permissions and free space, or name another file with $BRAIN_INDEX",
+        )
+    if isinstance(error, apsw.SQLError) and "no such table" in str(error):
+        return IndexDamaged(
+            f"{path}: a part of the index is missing ({error})",
+            hint="run `brain doctor --fix`: it rebuilds what is missing from your files",
+        )
+    return StorageError(f"{path}: {error}", hint="run `brain doctor` to see what is wrong with the index")
+
+
+class Database:
+    """One file, one connection a thread, transactions that wait for their turn.
+
+    Nothing stays open between calls but the connections themselves: no statement and no read
+    transaction pins an old state, so that the write-ahead log can always be cut.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.wal_refused = unsafe_for_wal(path, file_system_of(path.parent))
+        self._local = threading.local()
+        self._all: list[tuple[threading.Thread, Connection]] = []
+        self._lock = threading.Lock()
+
+    @property
+    def connection(self) -> Connection:
+        """This thread's connection, opened on first use."""
+        connection: Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            with translated(self.path):
+                connection = self._open()
+            self._local.connection = connection
+            with self._lock:
+                for thread, stale in self._all:
+                    if not thread.is_alive():
+                        stale.close()
+                self._all = [(thread, kept) for thread, kept in self._all if thread.is_alive()]
+                self._all.append((threading.current_thread(), connection))
+        return connection
+
+    def _open(self) -> Connection:
+        connection = apsw.Connection(str(self.path))
+        # The timeout comes first: switching to WAL needs the lock that another opener may hold.
+        connection.set_busy_timeout(int(BUSY_TIMEOUT_S * 1000))
+        mode = "delete" if self.wal_refused else "wal"
+        deadline = time.monotonic() + BUSY_TIMEOUT_S
+        while True:
+            try:
+                (current,) = next(iter(connection.execute("PRAGMA journal_mode")))
+                if current != mode:
+                    connection.execute(f"PRAGMA journal_mode={mode}").fetchall()
+                break
+            except (apsw.BusyError, apsw.LockedError):
+                # SQLite does not call the busy handler for every step of this switch.
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+        connection.execute(
+            f"PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON; PRAGMA journal_size_limit={WAL_LIMIT_BYTES};"
+            "PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY;"
+            "PRAGMA trusted_schema=OFF"
+        ).fetchall()
+        return connection
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        """All rows of one statement."""
+        connection = self.connection
+        with translated(self.path):
+            return connection.execute(sql, parameters).fetchall()
+
+    def value(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
+        """The first column of the first row, or None."""
+        rows = self.rows(sql, parameters)
+        return rows[0][0] if rows else None
+
+    @contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        """A write transaction: it waits for its turn, and is undone whole if anything fails."""
+        connection = self.connection
+        with translated(self.path):
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """A read transaction: all reads inside see one state."""
+        connection = self.connection
+        if connection.in_transaction:
+            yield connection
+            return
+        with translated(self.path):
+            connection.execute("BEGIN")
+            try:
+                yield connection
+            finally:
+                if connection.in_transaction:
+                    connection.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close every thread's connection. The object can be used again: it reopens."""
+        with self._lock:
+            for _, connection in self._all:
+                connection.close()
+            self._all = []
+        self._local = threading.local()

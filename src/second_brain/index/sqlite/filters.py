@@ -1,0 +1,54 @@
+"""A ``Filter`` as SQL, so that what the asker may not see is never even ranked."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+from ...types import Filter
+
+TABLES = "JOIN document d ON d.key = c.document JOIN item i ON i.key = d.item JOIN source s ON s.key = d.source"
+"""Joins that the condition needs, from a chunk ``c``."""
+
+
+def fold_tag(tag: str) -> str:
+    """A tag as it is compared: NFC, letter case ignored, no leading '#', no trailing '/'."""
+    return unicodedata.normalize("NFC", tag).casefold().lstrip("#").rstrip("/")
+
+
+def condition(filter: Filter) -> tuple[str, list[Any]]:
+    """A WHERE expression over d (document), i (item) and s (source), and its parameters; '' for no restriction."""
+    parts: list[str] = []
+    values: list[Any] = []
+
+    def one_of(column: str, allowed: tuple[str, ...]) -> None:
+        parts.append(f"{column} IN ({','.join('?' * len(allowed))})")
+        values.extend(allowed)
+
+    if filter.sources:
+        one_of("s.name", filter.sources)
+    if filter.types:
+        one_of("lower(d.type)", tuple(type_.lower() for type_ in filter.types))
+    if filter.privacy is not None:
+        one_of("d.privacy", filter.privacy)
+    for tag in filter.tags:
+        folded = fold_tag(tag)
+        # '0' follows '/': the range holds exactly the descendants.
+        parts.append(
+            "EXISTS (SELECT 1 FROM tag t WHERE t.document = d.key AND (t.tag = ? OR (t.tag >= ? AND t.tag < ?)))"
+        )
+        values.extend((folded, folded + "/", folded + "0"))
+    if filter.since is not None:
+        parts.append("d.date >= ?")
+        values.append(filter.since.timestamp())
+    if filter.until is not None:
+        parts.append("d.date < ?")
+        values.append(filter.until.timestamp())
+    if filter.path_prefix:
+        prefix = unicodedata.normalize("NFC", filter.path_prefix)
+        parts.append(
+            "(substr(d.uri, instr(d.uri, '/') + 1, length(?)) = ? OR substr(d.uri, 1, length(?)) = ?"
+            " OR substr(i.path, 1, length(?)) = ?)"
+        )
+        values.extend((prefix,) * 4 + (filter.path_prefix,) * 2)
+    return " AND ".join(parts), values

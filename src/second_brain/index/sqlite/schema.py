@@ -1,0 +1,201 @@
+"""What is in the file, and how an older file becomes a current one.
+
+``FORMAT`` counts layouts. A file of an older format is migrated step by step in one transaction when it
+is opened; one of a newer format is refused. The terms also depend on the analyzer: when its version
+differs from the one recorded, the term table is filled again from the stored texts.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+from ...analysis import ANALYZER_VERSION, FTS5_TOKENIZE
+from ...errors import IndexFormat
+from .connection import Connection, Database
+
+APPLICATION_ID = 0x5342_7261  # "SBra"
+FORMAT = 1
+
+TERM_COLUMNS = ("title", "heading", "body", "tags", "names")
+"""The fields of a chunk that lexical search knows: names are aliases, file stem and description."""
+
+TERMS_TABLE = f"""
+CREATE VIRTUAL TABLE terms USING fts5(
+  {", ".join(TERM_COLUMNS)}, content='', contentless_delete=1, tokenize="{FTS5_TOKENIZE}"
+);
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab(terms, row);
+"""
+
+TABLES = """
+CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+
+CREATE TABLE source(
+  key INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL,
+  path TEXT NOT NULL,
+  synced REAL,                  -- seconds since the epoch of the last complete comparison
+  unavailable TEXT NOT NULL DEFAULT '',
+  relink INTEGER NOT NULL DEFAULT 0   -- documents changed since its links were last resolved
+);
+
+CREATE TABLE item(
+  key INTEGER PRIMARY KEY,
+  source INTEGER NOT NULL REFERENCES source(key) ON DELETE CASCADE,
+  uri TEXT NOT NULL UNIQUE,
+  path TEXT NOT NULL,
+  fingerprint TEXT NOT NULL,
+  hash TEXT NOT NULL,           -- '' while the bytes could not be turned into documents
+  modified REAL NOT NULL,
+  size INTEGER NOT NULL,
+  failure TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX item_source ON item(source);
+CREATE INDEX item_path ON item(path);
+
+CREATE TABLE document(
+  key INTEGER PRIMARY KEY,
+  item INTEGER NOT NULL REFERENCES item(key) ON DELETE CASCADE,
+  source INTEGER NOT NULL REFERENCES source(key) ON DELETE CASCADE,
+  uri TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL,
+  type TEXT NOT NULL,
+  title TEXT NOT NULL,
+  name TEXT NOT NULL,           -- title, folded, for look-up by name
+  text TEXT NOT NULL,
+  body_start INTEGER NOT NULL,
+  own_date REAL,
+  date REAL NOT NULL,           -- own_date, else the file's
+  created REAL,
+  modified REAL NOT NULL,
+  description TEXT NOT NULL,
+  status TEXT NOT NULL,
+  privacy TEXT NOT NULL,
+  tags TEXT NOT NULL,           -- JSON
+  aliases TEXT NOT NULL,        -- JSON
+  metadata TEXT NOT NULL,       -- JSON
+  warnings TEXT NOT NULL,       -- JSON
+  chunks INTEGER NOT NULL
+);
+CREATE INDEX document_item ON document(item);
+CREATE INDEX document_source ON document(source);
+CREATE INDEX document_date ON document(date);
+CREATE INDEX document_name ON document(name);
+
+CREATE TABLE alias(
+  document INTEGER NOT NULL REFERENCES document(key) ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  PRIMARY KEY(name, document)
+) WITHOUT ROWID;
+CREATE INDEX alias_document ON alias(document);
+
+CREATE TABLE tag(
+  document INTEGER NOT NULL REFERENCES document(key) ON DELETE CASCADE,
+  tag TEXT NOT NULL,            -- folded
+  PRIMARY KEY(tag, document)
+) WITHOUT ROWID;
+CREATE INDEX tag_document ON tag(document);
+
+CREATE TABLE link(
+  document INTEGER NOT NULL REFERENCES document(key) ON DELETE CASCADE,
+  ordinal INTEGER NOT NULL,
+  target TEXT NOT NULL,
+  anchor TEXT NOT NULL,
+  text TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  start INTEGER NOT NULL,
+  resolved TEXT,                -- uri, or NULL while nothing answers to the target
+  by_alias INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY(document, ordinal)
+) WITHOUT ROWID;
+CREATE INDEX link_resolved ON link(resolved);
+
+CREATE TABLE vector(
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
+  hash BLOB NOT NULL UNIQUE,    -- of the text that was embedded
+  data BLOB NOT NULL,           -- float16, unit norm
+  orphaned REAL                 -- when the last chunk with this text went away, else NULL
+);
+CREATE INDEX vector_orphaned ON vector(orphaned);
+
+CREATE TABLE chunk(
+  key INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  document INTEGER NOT NULL REFERENCES document(key) ON DELETE CASCADE,
+  ordinal INTEGER NOT NULL,
+  start INTEGER NOT NULL,
+  end INTEGER NOT NULL,
+  heading_path TEXT NOT NULL,   -- JSON
+  context TEXT NOT NULL,
+  embedding BLOB NOT NULL,      -- hash of context and text
+  vector INTEGER REFERENCES vector(key)
+);
+CREATE UNIQUE INDEX chunk_document ON chunk(document, ordinal);
+CREATE INDEX chunk_vector ON chunk(vector) WHERE vector IS NOT NULL;
+CREATE INDEX chunk_waiting ON chunk(embedding) WHERE vector IS NULL;
+"""
+
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {}
+"""From format n to n + 1. A step sees the file as format n left it."""
+
+
+def prepare(database: Database) -> None:
+    """Create or migrate the file. Safe when many processes do it at once."""
+    path = database.path
+    connection = database.connection
+    if _format(database) == FORMAT:
+        return
+    with database.transaction():
+        found = _format(database)
+        if found == 0:
+            if database.value("SELECT count(*) FROM sqlite_schema"):
+                raise IndexFormat(
+                    f"{path}: an SQLite file, but not a second-brain index",
+                    hint="move it away, or name another with $BRAIN_INDEX; then run `brain index`",
+                )
+            for statements in (TABLES, TERMS_TABLE):
+                connection.execute(statements).fetchall()
+            set_meta(database, "index", uuid.uuid4().hex)
+            set_meta(database, "analyzer", ANALYZER_VERSION)
+            connection.execute(f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={FORMAT}").fetchall()
+            return
+        while found < FORMAT:
+            MIGRATIONS[found](connection)
+            found += 1
+        connection.execute(f"PRAGMA user_version={FORMAT}").fetchall()
+
+
+def _format(database: Database) -> int:
+    application, version = database.value("PRAGMA application_id"), database.value("PRAGMA user_version")
+    if application not in (0, APPLICATION_ID) or (application == 0 and version != 0):
+        raise IndexFormat(
+            f"{database.path}: an SQLite file, but not a second-brain index",
+            hint="move it away, or name another with $BRAIN_INDEX; then run `brain index`",
+        )
+    if version > FORMAT:
+        raise IndexFormat(
+            f"{database.path}: format {version}, written by a newer second-brain (this one knows up to {FORMAT})",
+            hint="upgrade with `pip install -U second-brain`, or name another index with $BRAIN_INDEX",
+        )
+    return int(version)
+
+
+def meta(database: Database, key: str) -> str | int | None:
+    """A recorded fact about the index."""
+    value: str | int | None = database.value("SELECT value FROM meta WHERE key = ?", (key,))
+    return value
+
+
+def set_meta(database: Database, key: str, value: str | int) -> None:
+    """Record a fact about the index (inside the caller's transaction, if there is one)."""
+    database.rows("INSERT INTO meta VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value", (key, value))
+
+
+def create_private(path: Path) -> None:
+    """Create the file for its owner only: it holds the text of private notes."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if not path.exists():
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))

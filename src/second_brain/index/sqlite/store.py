@@ -1,0 +1,691 @@
+"""The index as a whole: what was read, when, and what it holds. One object a process and file.
+
+Everything that must be true together is written in one transaction: an item's documents, chunks, terms and
+links with its hash. A failed write leaves no hash behind, so the next run reads the item again.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import Any, TypeAlias
+
+import msgspec
+
+from ...analysis import ANALYZER_VERSION, index_terms
+from ...errors import SourceRemoved
+from ...types import Chunk, Document, Filter, Item, Ranking, embedding_hash
+from . import schema
+from .connection import Connection, Database, Row
+from .filters import TABLES, condition, fold_tag
+from .terms import TermIndex
+from .vectors import VectorIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """The item's bytes were read: these are its documents and their chunks now."""
+
+    item: Item
+    hash: str
+    documents: tuple[tuple[Document, tuple[Chunk, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """The item's bytes are the same; only its fingerprint or place on disk is new."""
+
+    item: Item
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """The item is there but could not be read or understood. What is known of it is kept, marked with ``reason``.
+
+    ``retry``: read it again next time even if its fingerprint stays the same.
+    """
+
+    item: Item
+    reason: str
+    retry: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """The item is gone."""
+
+    uri: str
+
+
+Change: TypeAlias = Replacement | Touch | Unread | Removal
+
+
+@dataclass(frozen=True, slots=True)
+class ItemState:
+    """What the index knows of an item: ``hash`` is '' if it was never understood."""
+
+    path: str
+    fingerprint: str
+    hash: str
+    failure: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceState:
+    """What the index knows of a source. ``unavailable`` is why the last comparison could not be made, or ''."""
+
+    name: str
+    kind: str
+    path: str
+    synced: datetime | None
+    unavailable: str
+    items: int
+    documents: int
+    chunks: int
+    waiting: int
+    failures: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What the ranking needs to know of a chunk, without its text."""
+
+    key: int
+    id: str
+    document: int
+    uri: str
+    source: str
+    type: str
+    title: str
+    date: float
+    own_date: bool
+    status: str
+    stale_after: str
+    ordinal: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunk:
+    """A chunk with all that a hit shows. ``line`` is 1-based, of the chunk's first character."""
+
+    key: int
+    id: str
+    start: int
+    end: int
+    line: int
+    text: str
+    heading_path: tuple[str, ...]
+    document: StoredDocument
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """A document as the index holds it, without its text. ``date`` is its own date, else the file's."""
+
+    key: int
+    uri: str
+    source: str
+    source_path: str
+    path: str
+    fingerprint: str
+    failure: str
+    kind: str
+    type: str
+    title: str
+    date: datetime
+    modified: datetime
+    status: str
+    privacy: str
+    description: str
+    tags: tuple[str, ...]
+    aliases: tuple[str, ...]
+    metadata: Mapping[str, Any]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLink:
+    """A link between documents: ``source`` and ``target`` are uris; ``target`` is None while nothing answers."""
+
+    source: str
+    target: str | None
+    written: str
+    anchor: str
+    text: str
+    kind: str
+    start: int
+    by_alias: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Counts of the whole index; sizes in bytes."""
+
+    sources: int
+    items: int
+    documents: int
+    chunks: int
+    waiting: int
+    links: int
+    unresolved_links: int
+    failures: int
+    embedder: str
+    text_bytes: int
+    file_bytes: int
+    matrix_bytes: int
+
+
+_DOCUMENT_COLUMNS = (
+    "d.key, d.uri, s.name, s.path, i.path, i.fingerprint, i.failure, d.kind, d.type, d.title, d.date, d.modified,"
+    " d.status, d.privacy, d.description, d.tags, d.aliases, d.metadata, d.warnings"
+)
+_DOCUMENT_TABLES = "document d JOIN item i ON i.key = d.item JOIN source s ON s.key = d.source"
+
+
+class SqliteIndex:
+    """Documents, chunks, terms and vectors in one file. Safe to use from many threads and processes."""
+
+    def __init__(self, path: Path, *, field_weights: Mapping[str, float] | None = None) -> None:
+        self.path = path
+        schema.create_private(path)
+        self.database = Database(path)
+        schema.prepare(self.database)
+        self.terms = TermIndex(self.database, field_weights)
+        self.vectors = VectorIndex(self.database)
+        if schema.meta(self.database, "analyzer") != ANALYZER_VERSION:
+            self.rebuild_terms()
+
+    def close(self) -> None:
+        """Close the file. The object reopens it if it is used again."""
+        self.database.close()
+
+    # -- sources -----------------------------------------------------------------------------------------
+
+    def put_source(self, name: str, kind: str, path: str) -> None:
+        """Make the source known, or correct its kind and path."""
+        self.database.rows(
+            "INSERT INTO source(name, kind, path) VALUES (?, ?, ?)"
+            " ON CONFLICT(name) DO UPDATE SET kind = excluded.kind, path = excluded.path",
+            (name, kind, path),
+        )
+
+    def mark_synced(self, name: str, when: datetime, unavailable: str = "") -> None:
+        """Record that the source was compared with the disk, or why it could not be."""
+        if unavailable:
+            self.database.rows("UPDATE source SET unavailable = ? WHERE name = ?", (unavailable, name))
+        else:
+            self.database.rows(
+                "UPDATE source SET synced = ?, unavailable = '' WHERE name = ?", (when.timestamp(), name)
+            )
+
+    def remove_source(self, name: str) -> int:
+        """Forget a source and all that was read from it (never a file); returns how many documents went."""
+        with self.database.transaction() as connection:
+            key = self.database.value("SELECT key FROM source WHERE name = ?", (name,))
+            if key is None:
+                return 0
+            documents = self.database.rows("SELECT key FROM document WHERE source = ?", (key,))
+            self._delete_documents(connection, [document for (document,) in documents])
+            connection.execute("DELETE FROM item WHERE source = ?", (key,))
+            connection.execute("DELETE FROM source WHERE key = ?", (key,))
+        return len(documents)
+
+    def sources(self) -> list[SourceState]:
+        """What is known of each source, by name."""
+        rows = self.database.rows(
+            "SELECT s.name, s.kind, s.path, s.synced, s.unavailable,"
+            " (SELECT count(*) FROM item i WHERE i.source = s.key),"
+            " (SELECT count(*) FROM document d WHERE d.source = s.key),"
+            " (SELECT coalesce(sum(d.chunks), 0) FROM document d WHERE d.source = s.key),"
+            " (SELECT count(*) FROM chunk c JOIN document d ON d.key = c.document"
+            "   WHERE c.vector IS NULL AND d.source = s.key),"
+            " (SELECT count(*) FROM item i WHERE i.source = s.key AND i.failure != '')"
+            " FROM source s ORDER BY s.name"
+        )
+        return [
+            SourceState(name, kind, path, _time(synced) if synced is not None else None, *rest)
+            for name, kind, path, synced, *rest in rows
+        ]
+
+    # -- items -------------------------------------------------------------------------------------------
+
+    def items(self, source: str) -> dict[str, ItemState]:
+        """Every item of the source that the index knows, by uri."""
+        rows = self.database.rows(
+            "SELECT i.uri, i.path, i.fingerprint, i.hash, i.failure FROM item i JOIN source s ON s.key = i.source"
+            " WHERE s.name = ?",
+            (source,),
+        )
+        return {uri: ItemState(*state) for uri, *state in rows}
+
+    def write(self, source: str, changes: Sequence[Change]) -> None:
+        """Apply changes to items of one source, all or none. Raises SourceRemoved if it was taken away meanwhile."""
+        with self.database.transaction() as connection:
+            key = self.database.value("SELECT key FROM source WHERE name = ?", (source,))
+            if key is None:
+                raise SourceRemoved(
+                    f"source '{source}' was removed while it was being indexed",
+                    hint="nothing of it is left in the index; `brain add` brings it back",
+                )
+            if any(isinstance(change, (Replacement, Removal)) for change in changes):
+                connection.execute("UPDATE source SET relink = 1 WHERE key = ?", (key,))
+            for change in changes:
+                if isinstance(change, Replacement):
+                    self._replace(connection, key, change)
+                elif isinstance(change, Touch):
+                    connection.execute(
+                        "UPDATE item SET path = ?, fingerprint = ?, modified = ?, size = ?, failure = '' WHERE uri = ?",
+                        (
+                            change.item.path,
+                            change.item.fingerprint,
+                            change.item.modified.timestamp(),
+                            change.item.size,
+                            change.item.uri,
+                        ),
+                    )
+                elif isinstance(change, Unread):
+                    item = change.item
+                    connection.execute(
+                        "INSERT INTO item(source, uri, path, fingerprint, hash, modified, size, failure)"
+                        " VALUES (?, ?, ?, ?, '', ?, ?, ?) ON CONFLICT(uri) DO UPDATE SET"
+                        " fingerprint = excluded.fingerprint, failure = excluded.failure",
+                        (
+                            key,
+                            item.uri,
+                            item.path,
+                            "" if change.retry else item.fingerprint,
+                            item.modified.timestamp(),
+                            item.size,
+                            change.reason,
+                        ),
+                    )
+                else:
+                    self._remove(connection, change.uri)
+
+    def _remove(self, connection: Connection, uri: str) -> None:
+        documents = self.database.rows(
+            "SELECT d.key FROM document d JOIN item i ON i.key = d.item WHERE i.uri = ?", (uri,)
+        )
+        self._delete_documents(connection, [key for (key,) in documents])
+        connection.execute("DELETE FROM item WHERE uri = ?", (uri,))
+
+    def _delete_documents(self, connection: Connection, documents: Sequence[int]) -> None:
+        vectors: list[int] = []
+        for document in documents:
+            chunks = self.database.rows("SELECT key, vector FROM chunk WHERE document = ?", (document,))
+            connection.executemany("DELETE FROM terms WHERE rowid = ?", [(key,) for key, _ in chunks])
+            vectors.extend(vector for _, vector in chunks if vector is not None)
+            connection.execute("DELETE FROM document WHERE key = ?", (document,))
+        self.vectors.release(vectors)
+
+    def _replace(self, connection: Connection, source: int, change: Replacement) -> None:
+        item = change.item
+        rows = self.database.rows("SELECT key FROM item WHERE uri = ?", (item.uri,))
+        values = (item.path, item.fingerprint, change.hash, item.modified.timestamp(), item.size)
+        released: list[int] = []
+        if rows:
+            (key,) = rows[0]
+            connection.execute(
+                "UPDATE item SET path = ?, fingerprint = ?, hash = ?, modified = ?, size = ?, failure = ''"
+                " WHERE key = ?",
+                (*values, key),
+            )
+            for document, _ in self.database.rows("SELECT key, uri FROM document WHERE item = ?", (key,)):
+                for chunk, vector in self.database.rows(
+                    "SELECT key, vector FROM chunk WHERE document = ?", (document,)
+                ):
+                    connection.execute("DELETE FROM terms WHERE rowid = ?", (chunk,))
+                    if vector is not None:
+                        released.append(vector)
+                connection.execute("DELETE FROM document WHERE key = ?", (document,))
+        else:
+            connection.execute(
+                "INSERT INTO item(path, fingerprint, hash, modified, size, source, uri) VALUES (?,?,?,?,?,?,?)",
+                (*values, source, item.uri),
+            )
+            key = connection.last_insert_rowid()
+        for document, chunks in change.documents:
+            self._insert(connection, source, key, document, chunks)
+        self.vectors.release(released)
+
+    def _insert(
+        self, connection: Connection, source: int, item: int, document: Document, chunks: Sequence[Chunk]
+    ) -> None:
+        own_date = document.date.timestamp() if document.date else None
+        modified = document.modified.timestamp()
+        connection.execute(
+            "INSERT INTO document(item, source, uri, kind, type, title, name, text, body_start, own_date, date,"
+            " created, modified, description, status, privacy, tags, aliases, metadata, warnings, chunks)"
+            " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            (
+                item,
+                source,
+                document.uri,
+                document.kind,
+                document.type,
+                document.title,
+                fold_name(document.title),
+                document.text,
+                document.body_start,
+                own_date,
+                modified if own_date is None else own_date,
+                document.created.timestamp() if document.created else None,
+                modified,
+                document.description,
+                document.status,
+                document.privacy,
+                _json(document.tags),
+                _json(document.aliases),
+                _json(dict(document.metadata)),
+                _json(document.warnings),
+                len(chunks),
+            ),
+        )
+        key = connection.last_insert_rowid()
+        stem = PurePosixPath(document.uri).stem
+        names = {fold_name(name) for name in (*document.aliases, stem)}
+        connection.executemany("INSERT INTO alias VALUES (?, ?)", [(key, name) for name in sorted(names) if name])
+        tags = {fold_tag(tag) for tag in document.tags}
+        connection.executemany("INSERT INTO tag VALUES (?, ?)", [(key, tag) for tag in sorted(tags) if tag])
+        connection.executemany(
+            "INSERT INTO link(document, ordinal, target, anchor, text, kind, start) VALUES (?,?,?,?,?,?,?)",
+            [
+                (key, ordinal, link.target, link.anchor, link.text, link.kind, link.start)
+                for ordinal, link in enumerate(document.links)
+            ],
+        )
+        fields = DocumentTerms(document.title, document.tags, document.aliases, stem, document.description)
+        for chunk in chunks:
+            embedding = embedding_hash(chunk.embedding_text)
+            connection.execute(
+                "INSERT INTO chunk(id, document, ordinal, start, end, heading_path, context, embedding, vector)"
+                " VALUES (?,?,?,?,?,?,?,?,?)",
+                (
+                    chunk.id,
+                    key,
+                    chunk.ordinal,
+                    chunk.start,
+                    chunk.end,
+                    _json(chunk.heading_path),
+                    chunk.context,
+                    embedding,
+                    self.vectors.adopt(embedding),
+                ),
+            )
+            connection.execute(
+                "INSERT INTO terms(rowid, title, heading, body, tags, names) VALUES (?,?,?,?,?,?)",
+                (connection.last_insert_rowid(), *fields.of(chunk.heading_path, chunk.text)),
+            )
+
+    # -- links -------------------------------------------------------------------------------------------
+
+    def link_targets(self, source: str) -> list[tuple[str, tuple[str, ...]]]:
+        """What a link of this source may point to: (uri, aliases)."""
+        rows = self.database.rows(
+            "SELECT d.uri, d.aliases FROM document d JOIN source s ON s.key = d.source WHERE s.name = ?",
+            (source,),
+        )
+        return [(uri, tuple(json.loads(aliases))) for uri, aliases in rows]
+
+    def links_of(self, source: str) -> list[tuple[int, int, str, str, str | None]]:
+        """Every link that stands in this source: (document key, ordinal, uri of the document, target, resolved)."""
+        return [
+            (document, ordinal, uri, target, resolved)
+            for document, ordinal, uri, target, resolved in self.database.rows(
+                "SELECT l.document, l.ordinal, d.uri, l.target, l.resolved FROM link l"
+                " JOIN document d ON d.key = l.document JOIN source s ON s.key = d.source WHERE s.name = ?",
+                (source,),
+            )
+        ]
+
+    def needs_relinking(self, source: str) -> bool:
+        """Whether documents of the source changed since its links were last resolved."""
+        return bool(self.database.value("SELECT relink FROM source WHERE name = ?", (source,)))
+
+    def resolve_links(self, source: str, resolved: Iterable[tuple[str | None, bool, int, int]]) -> None:
+        """Set (uri, by alias) of links given by (document key, ordinal); the source's links are then resolved."""
+        with self.database.transaction() as connection:
+            connection.execute("UPDATE source SET relink = 0 WHERE name = ?", (source,))
+            connection.executemany(
+                "UPDATE link SET resolved = ?, by_alias = ? WHERE document = ? AND ordinal = ?",
+                [(uri, int(by_alias), document, ordinal) for uri, by_alias, document, ordinal in resolved],
+            )
+
+    def outgoing(self, document: int) -> list[StoredLink]:
+        """The links that stand in a document, in order."""
+        return self._links("l.document = ?", (document,))
+
+    def backlinks(self, uri: str, filter: Filter = Filter()) -> list[StoredLink]:
+        """The links that lead to a document from documents that the filter lets through."""
+        where, values = condition(filter)
+        return self._links("l.resolved = ?" + (f" AND {where}" if where else ""), (uri, *values))
+
+    def _links(self, where: str, values: Sequence[Any]) -> list[StoredLink]:
+        rows = self.database.rows(
+            "SELECT d.uri, l.resolved, l.target, l.anchor, l.text, l.kind, l.start, l.by_alias FROM link l"
+            " JOIN document d ON d.key = l.document JOIN item i ON i.key = d.item JOIN source s ON s.key = d.source"
+            f" WHERE {where} ORDER BY d.uri, l.ordinal",
+            values,
+        )
+        return [StoredLink(*row[:-1], by_alias=bool(row[-1])) for row in rows]
+
+    # -- searching ---------------------------------------------------------------------------------------
+
+    def lexical(self, match: str, filter: Filter, limit: int) -> Ranking:
+        """The best chunks for an FTS5 MATCH expression."""
+        return self.terms.search(match, filter, limit)
+
+    def dense(self, vector: Any, filter: Filter, limit: int) -> Ranking:
+        """The chunks nearest to a unit vector."""
+        return self.vectors.search(vector, filter, limit)
+
+    def chunk_count(self) -> int:
+        """How many chunks there are."""
+        return int(self.database.value("SELECT count(*) FROM chunk"))
+
+    def candidates(self, keys: Sequence[int]) -> dict[int, Candidate]:
+        """What the ranking needs to know of these chunks, by key."""
+        rows = self.database.rows(
+            "SELECT c.key, c.id, d.key, d.uri, s.name, d.type, d.title, d.date, d.own_date IS NOT NULL, d.status,"
+            " coalesce(d.metadata ->> 'stale_after', ''), c.ordinal"
+            f" FROM chunk c {TABLES} WHERE c.key IN ({','.join('?' * len(keys))})",
+            keys,
+        )
+        return {row[0]: Candidate(*row) for row in rows}
+
+    def chunks(self, keys: Sequence[int]) -> dict[int, StoredChunk]:
+        """Chunks with their text and document, by key."""
+        rows = self.database.rows(
+            "SELECT c.key, c.id, c.start, c.end,"
+            " 1 + length(substr(d.text, 1, c.start)) - length(replace(substr(d.text, 1, c.start), char(10), '')),"
+            f" substr(d.text, c.start + 1, c.end - c.start), c.heading_path, {_DOCUMENT_COLUMNS}"
+            f" FROM chunk c {TABLES} WHERE c.key IN ({','.join('?' * len(keys))})",
+            keys,
+        )
+        return {
+            row[0]: StoredChunk(*row[:6], heading_path=tuple(json.loads(row[6])), document=_document(row[7:]))
+            for row in rows
+        }
+
+    def chunk_keys(self, prefix: str, filter: Filter = Filter()) -> list[tuple[int, str]]:
+        """(key, id) of at most ten chunks whose id begins with ``prefix``."""
+        where, values = condition(filter)
+        return [
+            (key, id)
+            for key, id in self.database.rows(
+                f"SELECT c.key, c.id FROM chunk c {TABLES} WHERE c.id >= ? AND c.id < ?"
+                + (f" AND {where}" if where else "")
+                + " ORDER BY c.id LIMIT 10",
+                (prefix, prefix + "g", *values),
+            )
+        ]
+
+    # -- documents ---------------------------------------------------------------------------------------
+
+    def documents(self, where: str, values: Sequence[Any], filter: Filter, limit: int = 50) -> list[StoredDocument]:
+        """Documents for a condition over d, i and s, those that the filter lets through, by uri."""
+        extra, more = condition(filter)
+        rows = self.database.rows(
+            f"SELECT {_DOCUMENT_COLUMNS} FROM {_DOCUMENT_TABLES} WHERE {where}"
+            + (f" AND {extra}" if extra else "")
+            + " ORDER BY d.uri LIMIT ?",
+            (*values, *more, limit),
+        )
+        return [_document(row) for row in rows]
+
+    def find(self, name: str, filter: Filter = Filter()) -> list[StoredDocument]:
+        """Documents that answer to a name, by the first rule that finds any.
+
+        Rules: uri; path on disk; path below a source; title; alias or file stem; end of the path.
+        Letter case counts for uris and paths, except in the last rule.
+        """
+        composed = unicodedata.normalize("NFC", name)
+        folded = fold_name(name)
+        suffix = "/" + composed.replace("\\", "/").lstrip("/")
+        rules: tuple[tuple[str, tuple[Any, ...]], ...] = (
+            ("d.uri = ?", (composed,)),
+            ("i.path IN (?, ?)", (name, composed)),
+            ("substr(d.uri, instr(d.uri, '/') + 1) IN (?, ?)", (composed, composed + ".md")),
+            ("d.name = ?", (folded,)),
+            ("EXISTS (SELECT 1 FROM alias a WHERE a.document = d.key AND a.name = ?)", (folded,)),
+            (
+                "(lower(substr(d.uri, -length(?))) = lower(?) OR lower(substr(d.uri, -length(?))) = lower(?))",
+                (suffix, suffix, suffix + ".md", suffix + ".md"),
+            ),
+        )
+        for where, values in rules:
+            found = self.documents(where, values, filter)
+            if found:
+                return found
+        return []
+
+    def recent(self, filter: Filter, limit: int) -> list[StoredDocument]:
+        """Documents by date, newest first, equal dates by uri."""
+        where, values = condition(filter)
+        rows = self.database.rows(
+            f"SELECT {_DOCUMENT_COLUMNS} FROM {_DOCUMENT_TABLES}"
+            + (f" WHERE {where}" if where else "")
+            + " ORDER BY d.date DESC, d.uri LIMIT ?",
+            (*values, limit),
+        )
+        return [_document(row) for row in rows]
+
+    def fingerprint(self, uri: str) -> str:
+        """The fingerprint of the item that a document was read from, '' if there is none."""
+        return str(
+            self.database.value(
+                "SELECT i.fingerprint FROM document d JOIN item i ON i.key = d.item WHERE d.uri = ?", (uri,)
+            )
+            or ""
+        )
+
+    def text(self, document: int) -> str:
+        """A document's whole text."""
+        return str(self.database.value("SELECT text FROM document WHERE key = ?", (document,)))
+
+    # -- whole -------------------------------------------------------------------------------------------
+
+    def stats(self) -> Stats:
+        """Counts and sizes of the whole index."""
+        with self.database.snapshot():
+            count = self.database.value
+            return Stats(
+                sources=count("SELECT count(*) FROM source"),
+                items=count("SELECT count(*) FROM item"),
+                documents=count("SELECT count(*) FROM document"),
+                chunks=self.chunk_count(),
+                waiting=self.vectors.waiting_count(),
+                links=count("SELECT count(*) FROM link"),
+                unresolved_links=count("SELECT count(*) FROM link WHERE resolved IS NULL"),
+                failures=count("SELECT count(*) FROM item WHERE failure != ''"),
+                embedder=self.vectors.embedder,
+                text_bytes=count("SELECT coalesce(sum(octet_length(text)), 0) FROM document"),
+                file_bytes=_size(self.path) + _size(self.path.with_name(self.path.name + "-wal")),
+                matrix_bytes=_size(self.vectors.matrix_path),
+            )
+
+    def rebuild_terms(self) -> None:
+        """Fill the term table again from the stored texts: after a new analyzer, or damage. Reads no file."""
+        with self.database.transaction() as connection:
+            connection.execute("DROP TABLE IF EXISTS vocabulary; DROP TABLE IF EXISTS terms")
+            connection.execute(schema.TERMS_TABLE).fetchall()
+            documents = self.database.rows("SELECT key, uri, title, tags, aliases, description FROM document")
+            for key, uri, title, tags, aliases, description in documents:
+                fields = DocumentTerms(
+                    title, json.loads(tags), json.loads(aliases), PurePosixPath(uri).stem, description
+                )
+                text = self.text(key)
+                for chunk, start, end, headings in self.database.rows(
+                    "SELECT key, start, end, heading_path FROM chunk WHERE document = ?", (key,)
+                ):
+                    connection.execute(
+                        "INSERT INTO terms(rowid, title, heading, body, tags, names) VALUES (?,?,?,?,?,?)",
+                        (chunk, *fields.of(json.loads(headings), text[start:end])),
+                    )
+            schema.set_meta(self.database, "analyzer", ANALYZER_VERSION)
+
+    def forget_hashes(self, source: str | None = None) -> None:
+        """Make the next sync read every item again (of one source, or of all)."""
+        where = "" if source is None else " WHERE source = (SELECT key FROM source WHERE name = ?)"
+        self.database.rows(f"UPDATE item SET hash = '', fingerprint = ''{where}", () if source is None else (source,))
+
+    def compact(self) -> None:
+        """Give free pages back to the disk and merge the segments of the term table."""
+        self.vectors.prune()
+        self.database.rows("INSERT INTO terms(terms) VALUES ('optimize')")
+        self.database.rows("VACUUM")
+        self.database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+class DocumentTerms:
+    """The terms of a chunk by field; those of the document are made once."""
+
+    def __init__(self, title: str, tags: Sequence[str], aliases: Sequence[str], stem: str, description: str) -> None:
+        self.title = index_terms(title)
+        self.tags = index_terms(" ".join(tags))
+        stem = "" if stem == title else stem
+        self.names = index_terms("\n".join((*aliases, stem, description)))
+
+    def of(self, heading_path: Sequence[str], text: str) -> tuple[str, str, str, str, str]:
+        """The values of the columns title, heading, body, tags, names."""
+        return self.title, index_terms("\n".join(heading_path)), index_terms(text), self.tags, self.names
+
+
+def fold_name(name: str) -> str:
+    """A title, alias or file stem as it is compared: NFKC, letter case ignored, spaces collapsed."""
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def _document(row: Row) -> StoredDocument:
+    (*head, date, modified, status, privacy, description, tags, aliases, metadata, warnings) = row
+    return StoredDocument(
+        *head,
+        date=_time(date),
+        modified=_time(modified),
+        status=status,
+        privacy=privacy,
+        description=description,
+        tags=tuple(json.loads(tags)),
+        aliases=tuple(json.loads(aliases)),
+        metadata=json.loads(metadata),
+        warnings=tuple(json.loads(warnings)),
+    )
+
+
+def _time(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode("utf-8")
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

@@ -1,0 +1,86 @@
+"""Lexical search: BM25 over the fields of a chunk, by FTS5.
+
+FTS5's ``bm25()`` (Robertson and Zaragoza 2009; k1 = 1.2, b = 0.75) is negative, lower for better: here the
+sign is turned, so that higher is better as everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...types import Filter, Ranking
+from .connection import Database
+from .filters import TABLES, condition
+from .schema import TERM_COLUMNS
+
+
+class TermIndex:
+    """Queries over the FTS5 table ``terms``. ``weights`` by column; a column without an entry weighs 1."""
+
+    def __init__(self, database: Database, weights: Mapping[str, float] | None = None) -> None:
+        self.database = database
+        self.weights = tuple((weights or {}).get(column, 1.0) for column in TERM_COLUMNS)
+
+    def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        """How many chunks hold each term; 0 for a term that the index does not know."""
+        found = dict.fromkeys(terms, 0)
+        with self.database.snapshot():
+            for term in found:
+                rows = self.database.rows("SELECT doc FROM vocabulary WHERE term = ?", (term,))
+                if rows:
+                    found[term] = rows[0][0]
+        return found
+
+    def completions(self, prefix: str, limit: int = 20) -> list[str]:
+        """Terms of the index that begin with ``prefix``, most frequent first."""
+        end = prefix[:-1] + chr(ord(prefix[-1]) + 1)
+        rows = self.database.rows(
+            "SELECT term FROM vocabulary WHERE term >= ? AND term < ? ORDER BY doc DESC, term LIMIT ?",
+            (prefix, end, limit),
+        )
+        return [term for (term,) in rows]
+
+    def search(self, match: str, filter: Filter, limit: int) -> Ranking:
+        """The best ``limit`` chunks for an FTS5 MATCH expression, among those that the filter lets through.
+
+        Equal scores are ordered by chunk id, also where the limit cuts through them.
+        """
+        if not match or limit <= 0:
+            return Ranking("lexical", ())
+        where, values = condition(filter)
+        score = f"bm25(terms, {', '.join(map(str, self.weights))})"
+        with self.database.snapshot():
+            if where:
+                rows = self._joined(score, match, where, values, limit)
+            else:
+                best = self.database.rows(
+                    f"SELECT rowid, {score} AS score FROM terms WHERE terms MATCH ? ORDER BY score LIMIT ?",
+                    (match, limit + 1),
+                )
+                if len(best) > limit and best[-1][1] == best[-2][1]:
+                    rows = self._joined(score, match, "1", [], limit)
+                else:
+                    rows = self._with_ids(best[:limit])
+        rows.sort(key=lambda row: (row[1], row[2]))
+        return Ranking("lexical", tuple((key, -score) for key, score, _ in rows))
+
+    def _joined(self, score: str, match: str, where: str, values: list[Any], limit: int) -> list[tuple[Any, ...]]:
+        return self.database.rows(
+            f"SELECT c.key, {score} AS score, c.id FROM terms JOIN chunk c ON c.key = terms.rowid {TABLES}"
+            f" WHERE terms MATCH ? AND {where} ORDER BY score, c.id LIMIT ?",
+            (match, *values, limit),
+        )
+
+    def _with_ids(self, best: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        marks = ",".join("?" * len(best))
+        ids = dict(self.database.rows(f"SELECT key, id FROM chunk WHERE key IN ({marks})", [key for key, _ in best]))
+        return [(key, score, ids[key]) for key, score in best if key in ids]
+
+    def bound(self, frequencies: Sequence[int], total: int) -> float:
+        """The highest BM25 that a query with these chunk frequencies could get.
+
+        sum of idf(t) * (k1 + 1),  idf(t) = ln((N - n + 0.5) / (n + 0.5)), at least 1e-6 as in FTS5
+        """
+        return sum(max(math.log((total - n + 0.5) / (n + 0.5)), 1e-6) * 2.2 for n in frequencies if n)

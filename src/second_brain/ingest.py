@@ -1,0 +1,286 @@
+"""Brings the index in step with the sources, item by item, so that it can stop anywhere.
+
+What changed is found by fingerprint, then by hash; it is read, parsed and chunked, and written with its hash
+in one transaction. One bad item never stops the rest: it is counted, named and skipped. What a source does
+not list any more is removed, unless the source could not be seen, lists nothing, or lists far fewer items than
+before: then it is kept and the report says so. Vectors follow later (``embed``), newest documents first.
+"""
+
+from __future__ import annotations
+
+import errno
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Literal
+
+from .errors import BrainError, ParseError, SourceError
+from .graph.links import LinkResolver
+from .index.sqlite.store import Change, ItemState, Removal, Replacement, SqliteIndex, Touch, Unread
+from .protocols import Chunker, Embedder, Parser, Progress, Scan, Source
+from .types import (
+    Blob,
+    Chunk,
+    Document,
+    EmbedReport,
+    Failure,
+    Item,
+    SourceReport,
+    SyncReport,
+)
+
+BATCH_ITEMS = 256
+BATCH_BYTES = 4 << 20
+"""A transaction holds so much at most: short enough that others never wait long."""
+
+EMBED_BATCH = 64
+"""Texts embedded between two transactions."""
+
+EMBED_WINDOW = 2_048
+"""Texts that are looked up at once."""
+
+MASS_REMOVAL = 50
+"""If more items than this and more than half of a source are missing at once, they are kept until asked."""
+
+FailureKind = Literal["unreadable", "binary", "too-large", "unparsable"]
+
+
+@dataclass(slots=True)
+class _Tally:
+    """The counts of one source, while it is read."""
+
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    failures: list[Failure] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    removed_hashes: Counter[str] = field(default_factory=Counter)
+    added_hashes: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How items become documents and chunks: chosen by the caller for each item and document."""
+
+    parser: Callable[[Item], Parser]
+    chunker: Callable[[Document], Chunker]
+    privacy: Callable[[str, str], str]
+    """``privacy(source name, label in the document)``: the label that holds."""
+
+
+def sync(
+    index: SqliteIndex,
+    sources: Sequence[Source],
+    reading: Reading,
+    *,
+    now: Callable[[], datetime],
+    progress: Progress,
+    prune: bool = False,
+    only: Callable[[Item], bool] | None = None,
+) -> SyncReport:
+    """Compare each source with the index and write what differs.
+
+    Args:
+        index: where it is written.
+        sources: compared one after the other.
+        reading: how items become documents and chunks.
+        now: asked when a source is done.
+        progress: told ``(source name, items done, items in all)``.
+        prune: remove what is missing even if that is most of a source.
+        only: compare only these items; nothing else is read or removed.
+
+    Raises:
+        SourceRemoved: a source was taken out of the index meanwhile.
+        StorageError: the index cannot be written; what was written before stays.
+    """
+    started = time.perf_counter()
+    reports = [_sync_source(index, source, reading, now, progress, prune, only) for source in sources]
+    index.vectors.refresh()
+    return SyncReport(tuple(reports), time.perf_counter() - started)
+
+
+def _sync_source(
+    index: SqliteIndex,
+    source: Source,
+    reading: Reading,
+    now: Callable[[], datetime],
+    progress: Progress,
+    prune: bool,
+    only: Callable[[Item], bool] | None,
+) -> SourceReport:
+    try:
+        scan = source.scan()
+    except SourceError as error:
+        index.mark_synced(source.name, now(), unavailable=str(error))
+        kept = len(index.items(source.name))
+        return SourceReport(source.name, kept=kept, unavailable=str(error))
+    known = index.items(source.name)
+    listed = {item.uri for item in scan.items}
+    missing = [] if only or not source.exhaustive else _missing(known, listed, scan)
+    suspicious = _suspicious(len(scan.items), len(known), len(missing)) if missing and not prune else ""
+    if suspicious:
+        missing = []
+    items = [item for item in scan.items if only is None or only(item)]
+
+    tally = _Tally(failures=list(scan.failures))
+    fresh: list[Item] = []
+    for item in items:
+        state = known.get(item.uri)
+        if state and state.fingerprint == item.fingerprint and (state.hash or state.failure):
+            tally.unchanged += 1
+            if state.failure:
+                tally.failures.append(Failure(item.uri, "unreadable", state.failure))
+            if state.path != item.path:
+                index.write(source.name, [Touch(item)])
+        else:
+            fresh.append(item)
+    batch: list[Change] = []
+    size = 0
+    progress(source.name, 0, len(fresh))
+    for done, item in enumerate(fresh, start=1):
+        change = _read(source, item, known.get(item.uri), reading, tally)
+        if change is not None:
+            batch.append(change)
+            size += item.size
+        if len(batch) >= BATCH_ITEMS or size >= BATCH_BYTES:
+            index.write(source.name, batch)
+            batch, size = [], 0
+        progress(source.name, done, len(fresh))
+    for uri in missing:
+        tally.removed_hashes[known[uri].hash] += 1
+        batch.append(Removal(uri))
+    if batch:
+        index.write(source.name, batch)
+    if index.needs_relinking(source.name):
+        resolve_links(index, source.name)
+    moved = sum((tally.removed_hashes & tally.added_hashes).values())
+    if not only:
+        index.mark_synced(source.name, now(), unavailable=suspicious)
+    unlisted = [uri for uri in known if uri not in listed] if not only else []
+    return SourceReport(
+        source=source.name,
+        added=tally.added - moved,
+        changed=tally.changed,
+        moved=moved,
+        unchanged=tally.unchanged,
+        deleted=len(missing) - moved,
+        kept=len(unlisted) - len(missing),
+        skipped=sum((scan.skipped or {}).values()),
+        failures=tuple(tally.failures),
+        warnings=tuple(tally.warnings),
+        unavailable=suspicious,
+    )
+
+
+def _missing(known: dict[str, ItemState], listed: set[str], scan: Scan) -> list[str]:
+    """What the index holds and the source does not list, except below what could not be seen."""
+    return [uri for uri in known if uri not in listed and not uri.startswith(scan.unlisted)]
+
+
+def _suspicious(listed: int, known: int, missing: int) -> str:
+    """Why so large a loss is not believed at once, or ''."""
+    if listed == 0:
+        return f"lists no files, but {known} were indexed: they are kept"
+    if missing > MASS_REMOVAL and missing > known // 2:
+        return f"lists only {listed} files, but {known} were indexed: the {missing} missing ones are kept"
+    return ""
+
+
+def _read(source: Source, item: Item, state: ItemState | None, reading: Reading, tally: _Tally) -> Change | None:
+    """What reading the item changes, or None when it vanished meanwhile (the next run removes it)."""
+    try:
+        blob = source.read(item)
+        if state and state.hash and state.hash == blob.hash:
+            tally.unchanged += 1
+            return Touch(item)
+        documents = tuple(_documents(blob, reading))
+    except FileNotFoundError:
+        return Removal(item.uri) if state else None
+    except ParseError as error:
+        kind: FailureKind = getattr(error, "kind", "unparsable")
+        tally.failures.append(Failure(item.uri, kind, str(error)))
+        return Unread(item, str(error), retry=False)
+    except OSError as error:
+        reason = f"{item.path}: {error.strerror or error}"
+        if error.errno == errno.EDEADLK:
+            reason += " (a cloud placeholder that is not on this disk yet)"
+        tally.failures.append(Failure(item.uri, "unreadable", reason))
+        return Unread(item, reason, retry=True)
+    for document, _ in documents:
+        tally.warnings.extend(f"{item.path}: {warning}" for warning in document.warnings)
+    if state and state.hash:
+        tally.changed += 1
+    else:
+        tally.added += 1
+        tally.added_hashes[blob.hash] += 1
+    return Replacement(item, blob.hash, documents)
+
+
+def _documents(blob: Blob, reading: Reading) -> Iterator[tuple[Document, tuple[Chunk, ...]]]:
+    for document in reading.parser(blob.item).parse(blob):
+        chunks = tuple(reading.chunker(document).chunk(document))
+        label = reading.privacy(document.source, document.privacy)
+        yield (document if document.privacy == label else replace(document, privacy=label)), chunks
+
+
+def resolve_links(index: SqliteIndex, source: str) -> None:
+    """Find where each link of a source leads now; links to nothing stay, a later note may answer to them."""
+    prefix = len(source) + 1
+    resolver = LinkResolver((uri[prefix:], aliases) for uri, aliases in index.link_targets(source))
+    changed = []
+    for document, ordinal, uri, target, resolved in index.links_of(source):
+        found = resolver.resolve(target, uri[prefix:])
+        to = None if found.path is None else f"{source}/{found.path}"
+        if to != resolved:
+            changed.append((to, found.by_alias, document, ordinal))
+    index.resolve_links(source, changed)
+
+
+def embed(index: SqliteIndex, embedder: Embedder, *, progress: Progress, limit: int | None = None) -> EmbedReport:
+    """Give every chunk that waits for one its vector, newest documents first; resumable at any point.
+
+    A text that the embedder refuses is named in the report and tried again at the next run; the rest of its
+    batch is not lost.
+    """
+    started = time.perf_counter()
+    index.vectors.begin(embedder.identity)
+    total_at_start = index.vectors.waiting_count()
+    total = total_at_start if limit is None else min(total_at_start, limit)
+    refused: dict[bytes, Failure] = {}
+    embedded = 0
+    progress("embed", 0, total)
+    while limit is None or embedded < limit:
+        waiting = index.vectors.waiting(EMBED_WINDOW if limit is None else limit - embedded, list(refused))
+        if not waiting:
+            break
+        for first in range(0, len(waiting), EMBED_BATCH):
+            _embed_batch(index, embedder, waiting[first : first + EMBED_BATCH], refused)
+            embedded = total_at_start - index.vectors.waiting_count()
+            progress("embed", min(max(embedded, 0), total), total)
+    if embedded:
+        index.vectors.prune()
+        index.vectors.refresh()
+    return EmbedReport(embedded, index.vectors.waiting_count(), time.perf_counter() - started, tuple(refused.values()))
+
+
+def _embed_batch(
+    index: SqliteIndex, embedder: Embedder, batch: Sequence[tuple[bytes, str]], refused: dict[bytes, Failure]
+) -> None:
+    """Embed and store; when the embedder fails, halve the batch until the text that it refuses stands alone."""
+    try:
+        vectors = embedder.embed_documents([text for _, text in batch])
+    except BrainError:
+        raise
+    except Exception as error:
+        if len(batch) == 1:
+            hash, text = batch[0]
+            first_line = text.partition("\n")[0][:80]
+            refused[hash] = Failure(hash.hex(), "embedding", f"'{first_line}': {type(error).__name__}: {error}")
+            return
+        middle = len(batch) // 2
+        _embed_batch(index, embedder, batch[:middle], refused)
+        _embed_batch(index, embedder, batch[middle:], refused)
+        return
+    index.vectors.add(embedder.identity, [hash for hash, _ in batch], vectors)

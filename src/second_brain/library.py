@@ -1,0 +1,438 @@
+"""``Brain``: the one object that the outside uses. CLI, servers and hooks only translate words and errors.
+
+with Brain.open() as brain:
+brain.add("~/notes")
+brain.sync()
+brain.embed()
+result = brain.search("how did we fix the pump?")
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+
+from . import config, ingest, wiring
+from .config import Settings, SourceSettings
+from .errors import Ambiguous, NotFound, UsageError
+from .index.lock import sync_lock
+from .index.sqlite.check import Finding, examine, repair
+from .index.sqlite.store import SourceState, SqliteIndex, StoredDocument, StoredLink
+from .protocols import Embedder, Progress
+from .retrieval import Retriever, SourceRules
+from .sources.fingerprints import fingerprint
+from .types import EmbedReport, Filter, Item, Mode, Query, SearchResult, SyncReport
+
+OLD_AFTER = timedelta(days=1)
+"""A search says how old the index is when the last comparison with the disk is longer ago."""
+
+
+def _silent(stage: str, done: int, total: int | None) -> None:
+    """Progress that nobody watches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A document whole: its text, what it says of itself, and what it is linked with."""
+
+    document: StoredDocument
+    text: str
+    links: tuple[StoredLink, ...]
+    backlinks: tuple[StoredLink, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What the index holds and how fresh it is."""
+
+    version: str
+    home: Path
+    index: Path
+    documents: int
+    chunks: int
+    embedded: int
+    waiting: int
+    links: int
+    unresolved_links: int
+    failures: int
+    embedder: str
+    wanted_embedder: str
+    text_bytes: int
+    index_bytes: int
+    matrix_bytes: int
+    last_sync: datetime | None
+    sources: tuple[SourceState, ...]
+    notices: tuple[str, ...]
+
+
+class Brain:
+    """One person's memory: settings, one index, one embedder. Safe to use from many threads.
+
+    Open it with ``Brain.open``; nothing is read or loaded before it is needed.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._index: SqliteIndex | None = None
+        self._embedder: Embedder | None = None
+
+    @classmethod
+    def open(
+        cls,
+        home: str | os.PathLike[str] | None = None,
+        *,
+        index: str | os.PathLike[str] | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> Brain:
+        """The brain whose settings are in ``home`` (default ``$BRAIN_HOME``, else the platform's folder).
+
+        Args:
+            home: folder of ``sources.yaml`` and ``models.yaml``; it need not exist yet.
+            index: the index file, before ``$BRAIN_INDEX`` and the default.
+            environment: instead of ``os.environ``.
+
+        Raises:
+            ConfigError: a settings file is wrong.
+        """
+        return cls(config.load(home, index=index, environment=environment))
+
+    def __enter__(self) -> Brain:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the index."""
+        if self._index is not None:
+            self._index.close()
+
+    @property
+    def index(self) -> SqliteIndex:
+        """The index, created on first use."""
+        if self._index is None:
+            self._index = SqliteIndex(self.settings.index)
+        return self._index
+
+    def embedder(self) -> Embedder:
+        """The embedder that models.yaml names."""
+        if self._embedder is None:
+            self._embedder = wiring.embedder(self.settings, self.settings.model_cache)
+        return self._embedder
+
+    # -- sources -----------------------------------------------------------------------------------------
+
+    def sources(self) -> tuple[SourceSettings, ...]:
+        """The sources of the settings."""
+        return self.settings.sources
+
+    def add(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        name: str | None = None,
+        kind: str = "markdown",
+        privacy: str | None = None,
+    ) -> SourceSettings:
+        """Write a source into ``sources.yaml``; nothing is read from it yet.
+
+        Raises:
+            UsageError: the folder does not exist, or folder or name are taken.
+        """
+        self.settings, added = config.add_source(
+            self.settings, Path(path), name=name, kind=kind, privacy=privacy, kinds=wiring.names("sources")
+        )
+        return added
+
+    def remove(self, name: str) -> int:
+        """Take a source out of ``sources.yaml`` and of the index, never a file; returns how many documents went.
+
+        Raises:
+            NotFound: neither knows such a source.
+        """
+        configured = any(source.name == name for source in self.settings.sources)
+        indexed = any(state.name == name for state in self.index.sources())
+        if not configured and not indexed:
+            raise self._no_source(name)
+        if configured:
+            self.settings = config.remove_source(self.settings, name)
+        return self.index.remove_source(name)
+
+    def _no_source(self, name: str) -> NotFound:
+        known = ", ".join(source.name for source in self.settings.sources) or "none yet"
+        return NotFound(f"no source is named '{name}'; sources: {known}", hint="see `brain sources`")
+
+    # -- bringing it up to date --------------------------------------------------------------------------
+
+    def sync(
+        self,
+        targets: Sequence[str | os.PathLike[str]] = (),
+        *,
+        rebuild: bool = False,
+        prune: bool = False,
+        progress: Progress = _silent,
+    ) -> SyncReport:
+        """Compare the sources with the index and write what differs (the lexical part; see ``embed``).
+
+        Args:
+            targets: names of sources, or paths that lie in one; empty means all sources.
+            rebuild: read everything again, as if nothing were indexed; vectors of unchanged texts are kept.
+            prune: believe it when most of a source is missing.
+            progress: ``(source name, items done, items in all)``.
+
+        Raises:
+            NotFound: a target is neither a source nor a path in one.
+            IndexLocked: another process kept indexing for too long.
+        """
+        with sync_lock(self.settings.index, progress=progress):
+            for setting in self.settings.sources:
+                self.index.put_source(setting.name, setting.kind, str(setting.path))
+            chosen = self._targets(targets)
+            reports: list[SyncReport] = []
+            for setting, paths in chosen.items():
+                if rebuild and not paths:
+                    self.index.forget_hashes(setting.name)
+                only = None
+                if paths:
+                    wanted = tuple(paths)
+
+                    def only(item: Item, wanted: tuple[Path, ...] = wanted) -> bool:
+                        return any(Path(item.path).is_relative_to(path) for path in wanted)
+
+                reports.append(
+                    ingest.sync(
+                        self.index,
+                        [wiring.source(setting, self.settings.sources)],
+                        ingest.Reading(wiring.parser, wiring.chunker, self.settings.label),
+                        now=_now,
+                        progress=progress,
+                        prune=prune,
+                        only=only,
+                    )
+                )
+        return SyncReport(
+            tuple(source for report in reports for source in report.sources),
+            sum(report.seconds for report in reports),
+        )
+
+    def _targets(self, targets: Sequence[str | os.PathLike[str]]) -> dict[SourceSettings, list[Path]]:
+        """The sources that the targets name, each with the paths inside it (none: the whole source)."""
+        if not targets:
+            if not self.settings.sources:
+                raise UsageError(
+                    f"there is nothing to index: {self.settings.sources_file} names no source",
+                    hint="type `brain add ~/notes` (the folder of your notes), then `brain index`",
+                )
+            return {source: [] for source in self.settings.sources}
+        chosen: dict[SourceSettings, list[Path]] = {}
+        for target in targets:
+            named = [source for source in self.settings.sources if source.name == str(target)]
+            if named:
+                chosen[named[0]] = []
+                continue
+            path = Path(os.path.abspath(Path(target).expanduser()))  # noqa: PTH100 - links stay as named
+            owners = [source for source in self.settings.sources if path.is_relative_to(source.path)]
+            if not owners:
+                if path.exists():
+                    raise NotFound(
+                        f"{path} lies in no source; sources: "
+                        + (", ".join(f"{s.name} ({s.path})" for s in self.settings.sources) or "none yet"),
+                        hint=f"type `brain add {target}` to make it one",
+                    )
+                raise self._no_source(str(target))
+            owner = max(owners, key=lambda source: len(source.path.parts))
+            if path == owner.path:
+                chosen[owner] = []
+            elif owner not in chosen or chosen[owner]:
+                chosen.setdefault(owner, []).append(path)
+        return chosen
+
+    def embed(self, *, limit: int | None = None, progress: Progress = _silent) -> EmbedReport:
+        """Give every chunk that waits its vector, newest documents first; can be stopped and resumed at any point.
+
+        Raises:
+            ModelError: the embedder cannot be loaded.
+        """
+        with sync_lock(self.settings.index, purpose="embed", progress=progress):
+            return ingest.embed(self.index, self.embedder(), progress=progress, limit=limit)
+
+    # -- asking ------------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        text: str,
+        *,
+        limit: int = 10,
+        mode: Mode = "hybrid",
+        filter: Filter = Filter(),
+        now: datetime | None = None,
+        per_document: int | None = 2,
+    ) -> SearchResult:
+        """The passages that answer best, in order, with what the reader must know about them."""
+        if limit < 1:
+            raise UsageError(f"the number of hits must be at least 1, not {limit}")
+        self._check_filter(filter)
+        retriever = Retriever(
+            self.index,
+            self.embedder,
+            self.settings.fusion,
+            {s.name: SourceRules(s.weight, s.half_life_days) for s in self.settings.sources},
+        )
+        query = Query(text, now or _now(), limit, mode, filter, per_document)
+        result = retriever.search(query)
+        hits = tuple(replace(hit, notes=(*hit.notes, *self._disk_notes(hit.uri, hit.path))) for hit in result.hits)
+        return replace(result, hits=hits, notices=(*result.notices, *self._notices(query.now)))
+
+    def _check_filter(self, filter: Filter) -> None:
+        known = {source.name for source in self.settings.sources}
+        for name in filter.sources:
+            if name not in known and not any(state.name == name for state in self.index.sources()):
+                raise self._no_source(name)
+
+    def _disk_notes(self, uri: str, path: str) -> Iterator[str]:
+        """Whether the file still is what was indexed: one stat."""
+        known = self.index.fingerprint(uri)
+        try:
+            now = fingerprint(Path(os.fsdecode(path.encode("utf-8"))).stat(), time.time_ns())
+        except FileNotFoundError:
+            yield "the file is gone or its disk is not there; run `brain index`"
+        except OSError as error:
+            yield f"the file cannot be looked at: {error.strerror}"
+        else:
+            if known and now.rstrip("~") != known.rstrip("~"):
+                yield "the file changed since it was indexed; run `brain index`"
+
+    def _notices(self, now: datetime) -> Iterator[str]:
+        states = self.index.sources()
+        if not states:
+            yield "the index is empty: type `brain add ~/notes` (the folder of your notes), then `brain index`"
+        synced = [state.synced for state in states if state.synced]
+        if synced and now - max(synced) > OLD_AFTER:
+            days = (now - max(synced)).days
+            ago = "a day" if days == 1 else f"{days} days"
+            yield f"the index was last compared with the files {ago} ago; run `brain index`"
+        for state in states:
+            if state.unavailable:
+                yield f"source '{state.name}' was not available at the last run: {state.unavailable}"
+
+    def get(self, name: str, *, filter: Filter = Filter()) -> Note:
+        """A document by uri, path (absolute, below a source, or its end), title, alias, or the id of a chunk.
+
+        Raises:
+            NotFound: nothing answers to the name.
+            Ambiguous: several documents do.
+        """
+        found = self._find(name, filter)
+        if not found:
+            raise NotFound(
+                f"nothing in the index answers to '{name}'",
+                hint=f"try `brain search '{name}'`, or `brain index` if the file is new",
+            )
+        if len(found) > 1:
+            raise Ambiguous(
+                f"{len(found)} documents answer to '{name}'",
+                [document.uri for document in found],
+                hint="use one of: " + ", ".join(document.uri for document in found[:10]),
+            )
+        (document,) = found
+        return Note(
+            document,
+            self.index.text(document.key),
+            tuple(self.index.outgoing(document.key)),
+            tuple(self.index.backlinks(document.uri, filter)),
+            tuple(self._disk_notes(document.uri, document.path)),
+        )
+
+    def _find(self, name: str, filter: Filter) -> list[StoredDocument]:
+        name = name.strip()
+        if not name:
+            return []
+        found = self.index.find(name, filter)
+        if not found and ("/" in name or "\\" in name or name.startswith(("~", "."))):
+            path = os.path.abspath(Path(name).expanduser())  # noqa: PTH100 - links stay as named
+            found = self.index.find(path, filter)
+        if not found and len(name) >= 4 and all(char in "0123456789abcdef" for char in name):
+            keys = [key for key, _ in self.index.chunk_keys(name, filter)]
+            documents = {chunk.document.uri: chunk.document for chunk in self.index.chunks(keys).values()}
+            found = list(documents.values())
+        return found
+
+    def recent(self, *, limit: int = 20, filter: Filter = Filter()) -> list[StoredDocument]:
+        """Documents by date, newest first."""
+        if limit < 1:
+            raise UsageError(f"the number of notes must be at least 1, not {limit}")
+        self._check_filter(filter)
+        return self.index.recent(filter, limit)
+
+    # -- health ------------------------------------------------------------------------------------------
+
+    def status(self) -> Status:
+        """What the index holds, how fresh it is, and what is wrong."""
+        from . import __version__
+
+        stats = self.index.stats()
+        states = self.index.sources()
+        synced = [state.synced for state in states if state.synced]
+        wanted = self.embedder().identity
+        notices = list(self._notices(_now()))
+        if stats.embedder and stats.embedder != wanted:
+            notices.append(
+                f"the index holds vectors of '{stats.embedder}', the settings ask for '{wanted}'; run `brain embed`"
+            )
+        elif stats.waiting:
+            notices.append(f"{stats.waiting} of {stats.chunks} chunks wait for a vector; run `brain embed`")
+        configured = {source.name for source in self.settings.sources}
+        notices.extend(
+            f"source '{state.name}' is indexed but not in the settings; `brain remove {state.name}` forgets it"
+            for state in states
+            if state.name not in configured
+        )
+        return Status(
+            version=__version__,
+            home=self.settings.home,
+            index=self.settings.index,
+            documents=stats.documents,
+            chunks=stats.chunks,
+            embedded=stats.chunks - stats.waiting,
+            waiting=stats.waiting,
+            links=stats.links,
+            unresolved_links=stats.unresolved_links,
+            failures=stats.failures,
+            embedder=stats.embedder,
+            wanted_embedder=wanted,
+            text_bytes=stats.text_bytes,
+            index_bytes=stats.file_bytes,
+            matrix_bytes=stats.matrix_bytes,
+            last_sync=max(synced) if synced else None,
+            sources=tuple(states),
+            notices=tuple(notices),
+        )
+
+    def doctor(self, *, fix: bool = False) -> list[Finding]:
+        """What is wrong with the index file, each with its remedy; ``fix`` applies what loses nothing."""
+        self.close()
+        findings = examine(self.settings.index)
+        if fix and any(finding.fixable for finding in findings):
+            with sync_lock(self.settings.index, progress=_silent):
+                self._index = None
+                findings = repair(self.settings.index, findings)
+        return findings
+
+    def compact(self) -> tuple[int, int]:
+        """Give free space back to the disk: (bytes before, bytes after)."""
+        with sync_lock(self.settings.index, progress=_silent):
+            before = self.index.stats().file_bytes
+            self.index.compact()
+            return before, self.index.stats().file_bytes
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

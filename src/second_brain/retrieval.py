@@ -1,0 +1,235 @@
+"""Answers a question: understand, retrieve, fuse, adjust, group, explain.
+
+Nothing here decides by itself what exists (``index``) or how scores combine (``ranking``); it says in which
+order the steps run, what happens when one of them cannot run, and what the reader must be told.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from .analysis import QueryTerms, match_expression, query_terms
+from .errors import BrainError, IndexLocked
+from .index.sqlite.store import Candidate, SqliteIndex, StoredChunk
+from .protocols import Embedder
+from .ranking import adjust, diversity
+from .ranking.fusion import FusionSettings, Scale, convex_combination, reciprocal_rank_fusion
+from .types import Explanation, Hit, Mode, Query, Ranking, SearchResult, Signal
+
+MIN_CANDIDATES = 100
+"""Each retriever yields so many at least; the order of the first ten does not change beyond (docs/evaluation.md)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRules:
+    """What the settings say of one source. ``half_life_days`` None: its documents do not age."""
+
+    weight: float = 1.0
+    half_life_days: float | None = None
+
+
+@dataclass(slots=True)
+class _Watch:
+    """Wall time by stage, in milliseconds."""
+
+    spent: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.spent[stage] = self.spent.get(stage, 0.0) + (time.perf_counter() - started) * 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Retriever:
+    """Searches one index. ``embedder`` is called only when a dense query needs it."""
+
+    index: SqliteIndex
+    embedder: Callable[[], Embedder]
+    fusion: FusionSettings = FusionSettings()
+    rules: Mapping[str, SourceRules] = field(default_factory=dict)
+
+    def search(self, query: Query) -> SearchResult:
+        """The best hits, and what the reader must know about them.
+
+        Never an empty success: when a retriever fails, the other one answers and a notice says so; when none
+        can answer, its error is raised.
+        """
+        watch = _Watch()
+        notices: list[str] = []
+        with watch("understand"):
+            terms = query_terms(query.text)
+        if not query.text.strip():
+            return SearchResult(query.text, query.mode, (), ("the query is empty: type some words",), watch.spent)
+        depth = max(MIN_CANDIDATES, 4 * query.limit)
+        rankings, mode = self._retrieve(query, terms, depth, watch, notices)
+        with watch("fuse"):
+            signals = self._fuse(rankings, mode)
+        with watch("adjust"):
+            candidates = self.index.candidates(list(signals))
+            scored = self._adjusted(signals, candidates, query)
+        with watch("group"):
+            ordered = ((entry, entry[1].document) for entry in scored)
+            best = [
+                entry for entry, _ in zip(diversity.cap(ordered, query.per_document), range(query.limit), strict=False)
+            ]
+        with watch("quote"):
+            stored = self.index.chunks([candidate.key for _, candidate, _ in best])
+            hits = tuple(
+                _hit(rank, score, stored[candidate.key], explanation, query)
+                for rank, (score, candidate, explanation) in enumerate(best, start=1)
+                if candidate.key in stored
+            )
+        if not hits and not terms.terms and mode == "lexical":
+            notices.append("the query holds no word to search for: type some words")
+        return SearchResult(query.text, mode, hits, tuple(notices), watch.spent)
+
+    # -- candidates --------------------------------------------------------------------------------------
+
+    def _retrieve(
+        self, query: Query, terms: QueryTerms, depth: int, watch: _Watch, notices: list[str]
+    ) -> tuple[list[Ranking], Mode]:
+        """The rankings of the retrievers that could run, and the mode that this amounts to."""
+        rankings: list[Ranking] = []
+        failed: BrainError | None = None
+        if query.mode in ("lexical", "hybrid"):
+            try:
+                with watch("lexical"):
+                    rankings.append(self._lexical(query, terms, depth))
+            except BrainError as error:
+                failed = error
+                notices.append(f"lexical search failed: {error}")
+        if query.mode in ("dense", "hybrid"):
+            try:
+                dense = self._dense(query, depth, watch, notices)
+                if dense is not None:
+                    rankings.append(dense)
+            except IndexLocked:
+                raise
+            except BrainError as error:
+                failed = failed or error
+                notices.append(f"search by meaning is not available: {error}")
+        if not rankings:
+            if failed is not None:
+                raise failed
+            if query.mode == "dense":
+                notices.append("no vectors yet: searched by word instead")
+                with watch("lexical"):
+                    rankings.append(self._lexical(query, terms, depth))
+        names = {ranking.name for ranking in rankings}
+        if names == {"lexical", "dense"}:
+            return rankings, "hybrid"
+        return rankings, "dense" if names == {"dense"} else "lexical"
+
+    def _lexical(self, query: Query, terms: QueryTerms, depth: int) -> Ranking:
+        frequencies = self.index.terms.frequencies(terms.terms)
+        unknown = frozenset(term for term, count in frequencies.items() if count == 0)
+        ranking = self.index.lexical(match_expression(terms, prefixes=unknown), query.filter, depth)
+        total = self.index.chunk_count()
+        return Ranking("lexical", ranking.entries, self.index.terms.bound(list(frequencies.values()), total))
+
+    def _dense(self, query: Query, depth: int, watch: _Watch, notices: list[str]) -> Ranking | None:
+        """The dense ranking, or None while there are no vectors to search."""
+        holds = self.index.vectors.embedder
+        if not holds:
+            return None
+        embedder = self.embedder()
+        if holds != embedder.identity:
+            notices.append(
+                f"search by meaning is off: the index holds vectors of '{holds}', the settings ask for"
+                f" '{embedder.identity}'; run `brain embed`"
+            )
+            return None
+        with watch("embed"):
+            vector = embedder.embed_queries([query.text])[0]
+        with watch("dense"):
+            ranking = self.index.dense(vector, query.filter, depth)
+        waiting = self.index.vectors.waiting_count()
+        if waiting:
+            notices.append(f"{waiting} chunks have no vector yet and were searched by word only; run `brain embed`")
+        return ranking if ranking.entries or query.filter != type(query.filter)() else None
+
+    # -- order -------------------------------------------------------------------------------------------
+
+    def _fuse(self, rankings: list[Ranking], mode: Mode) -> dict[int, tuple[Signal, ...]]:
+        if mode != "hybrid":
+            return {
+                key: (Signal(ranking.name, "add", score, f"rank {rank}"),)
+                for ranking in rankings
+                for rank, (key, score) in enumerate(ranking.entries, start=1)
+            }
+        weights = {"dense": self.fusion.dense_weight, "lexical": 1.0 - self.fusion.dense_weight}
+        if self.fusion.method == "rrf":
+            return reciprocal_rank_fusion(rankings, weights=weights, k=self.fusion.rrf_k)
+        scales = {
+            ranking.name: Scale(0.0, ranking.entries[0][1])
+            for ranking in rankings
+            if ranking.name == "lexical" and ranking.entries
+        }
+        return convex_combination(rankings, weights=weights, scales=scales)
+
+    def _adjusted(
+        self, signals: Mapping[int, tuple[Signal, ...]], candidates: Mapping[int, Candidate], query: Query
+    ) -> list[tuple[float, Candidate, Explanation]]:
+        """Candidates with their final score and its explanation, best first, equal scores by chunk id."""
+        scored = []
+        for key, parts in signals.items():
+            candidate = candidates.get(key)
+            if candidate is None:
+                continue  # removed by another process since it was found
+            rules = self.rules.get(candidate.source, SourceRules())
+            explanation = Explanation(
+                (
+                    *parts,
+                    *adjust.source_weight(rules.weight),
+                    *adjust.decay(query.now.timestamp() - candidate.date, rules.half_life_days),
+                    *adjust.status(candidate.status),
+                )
+            )
+            scored.append((round(explanation.replay(), 9), candidate, explanation))
+        scored.sort(key=lambda entry: (-entry[0], entry[1].id))
+        return scored
+
+
+def _hit(rank: int, score: float, chunk: StoredChunk, explanation: Explanation, query: Query) -> Hit:
+    document = chunk.document
+    return Hit(
+        rank=rank,
+        score=score,
+        id=chunk.id,
+        uri=document.uri,
+        path=document.path,
+        title=document.title,
+        heading_path=chunk.heading_path,
+        source=document.source,
+        kind=document.kind,
+        type=document.type,
+        date=document.date,
+        status=document.status,
+        tags=document.tags,
+        privacy=document.privacy,
+        start=chunk.start,
+        end=chunk.end,
+        line=chunk.line,
+        text=chunk.text,
+        notes=tuple(_notes(chunk, query)),
+        explanation=explanation,
+    )
+
+
+def _notes(chunk: StoredChunk, query: Query) -> Iterator[str]:
+    """What the reader must know of this document before believing it."""
+    document = chunk.document
+    if document.status.lower() in adjust.DEPRECATED:
+        yield f"its author marked it {document.status}"
+    stale_after = document.metadata.get("stale_after")
+    if isinstance(stale_after, str) and stale_after and stale_after[:10] <= query.now.date().isoformat():
+        yield f"stale since {stale_after}"
+    if document.failure:
+        yield f"could not be read when last indexed: {document.failure}"
