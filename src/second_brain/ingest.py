@@ -18,7 +18,8 @@ from typing import Literal
 
 from .errors import BrainError, ParseError, SourceError
 from .graph.links import LinkResolver
-from .index.sqlite.store import Change, ItemState, Removal, Replacement, SqliteIndex, Touch, Unread
+from .index.sqlite.records import Change, ItemState, Removal, Replacement, Touch, Unread
+from .index.sqlite.store import SqliteIndex
 from .protocols import Chunker, Embedder, Parser, Progress, Scan, Source
 from .types import (
     Blob,

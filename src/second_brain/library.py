@@ -22,7 +22,8 @@ from .config import Settings, SourceSettings
 from .errors import Ambiguous, NotFound, UsageError
 from .index.lock import sync_lock
 from .index.sqlite.check import Finding, examine, repair
-from .index.sqlite.store import SourceState, SqliteIndex, StoredDocument, StoredLink
+from .index.sqlite.records import SourceState, StoredDocument, StoredLink
+from .index.sqlite.store import SqliteIndex
 from .protocols import Embedder, Progress
 from .retrieval import Retriever, SourceRules
 from .sources.fingerprints import fingerprint

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 
 from .analysis import QueryTerms, match_expression, query_terms
 from .errors import BrainError, IndexLocked
-from .index.sqlite.store import Candidate, SqliteIndex, StoredChunk
+from .index.sqlite.records import Candidate, StoredChunk
+from .index.sqlite.store import SqliteIndex
 from .protocols import Embedder
 from .ranking import adjust, diversity
 from .ranking.fusion import FusionSettings, Scale, convex_combination, reciprocal_rank_fusion
@@ -21,6 +22,9 @@ from .types import Explanation, Hit, Mode, Query, Ranking, SearchResult, Signal
 
 MIN_CANDIDATES = 100
 """Each retriever yields so many at least; the order of the first ten does not change beyond (docs/evaluation.md)."""
+
+MIN_PREFIX = 3
+"""A term that the index does not hold is looked for as the beginning of others from so many characters on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +133,8 @@ class Retriever:
 
     def _lexical(self, query: Query, terms: QueryTerms, depth: int) -> Ranking:
         frequencies = self.index.terms.frequencies(terms.terms)
-        unknown = frozenset(term for term, count in frequencies.items() if count == 0)
-        ranking = self.index.lexical(match_expression(terms, prefixes=unknown), query.filter, depth)
+        unknown = [term for term, count in frequencies.items() if count == 0 and len(term) >= MIN_PREFIX]
+        ranking = self.index.lexical(match_expression(terms, prefixed=unknown), query.filter, depth)
         total = self.index.chunk_count()
         return Ranking("lexical", ranking.entries, self.index.terms.bound(list(frequencies.values()), total))
 

@@ -149,7 +149,12 @@ class Chunk:
     @property
     def embedding_text(self) -> str:
         """What the embedder reads."""
-        return f"{self.context}\n{self.text}" if self.context else self.text
+        return embedding_text(self.context, self.text)
+
+
+def embedding_text(context: str, text: str) -> str:
+    """Context and passage as the embedder reads them together."""
+    return f"{context}\n{text}" if context else text
 
 
 def chunk_id(document: str, text: str, occurrence: int = 0) -> str:

@@ -43,10 +43,9 @@ def load(group: str, name: str) -> Callable[..., Any]:
 
 def source(settings: SourceSettings, every: tuple[SourceSettings, ...]) -> Source:
     """The source that the settings describe. Files below another source's root belong to that one."""
-    root = settings.path
-    nested = tuple(other.path for other in every if other.path != root and other.path.is_relative_to(root))
+    others = tuple(other.path for other in every if other.name != settings.name)
     made: Source = load("sources", settings.kind)(
-        settings.name, root, include=settings.include, exclude=settings.exclude, skip_dirs=nested
+        settings.name, settings.path, include=settings.include, exclude=settings.exclude, skip_dirs=others
     )
     return made
 

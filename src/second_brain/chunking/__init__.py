@@ -1,0 +1,6 @@
+"""I have a document; which passages are worth finding on their own?
+
+For: cutting a document into quotes that fit an embedder, along the lines that its author drew.
+Not for: reading files (``parsing``) or deciding what a passage is worth (``ranking``). Pure: the same
+document gives the same chunks with the same ids, so that unchanged text is never embedded again.
+"""

@@ -1,0 +1,16 @@
+"""I have texts; what vectors?
+
+Useful for: turning notes, passages and questions into vectors that can be compared, offline, with the
+multilingual model whose weights are installed as a package; counting the tokens of a text as that model
+sees them; a fast, deterministic embedder for tests.
+Not for: deciding what to embed (chunking), keeping vectors (index), comparing and mixing them (ranking).
+
+    weights    the installed 4-bit weights, mapped
+    tokenizer  text to token ids
+    graph      the encoder as an ONNX graph, written once
+    cache      folders of built files, whole or absent
+    e5         the bundled embedder
+    hashing    an embedder without a model, for tests
+
+Nothing is imported here, so that asking for one part loads only that part.
+"""

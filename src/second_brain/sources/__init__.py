@@ -1,0 +1,10 @@
+"""Where does text come from? A source lists its items and gives their bytes; it interprets nothing.
+
+`markdown` is a folder of notes. The rest are its parts, ready for other kinds of folders:
+`walking` lists a folder tree, `ignore` knows git's ignore rules, `obsidian` the vault's own exclusions,
+`reading` opens one file, `fingerprints` tell whether one may have changed, `paths` turns names on disk into
+uris.
+
+Useful for: a new kind of source. Not for: titles, tags or links (`parsing`), or deciding what changed
+(`ingest`).
+"""

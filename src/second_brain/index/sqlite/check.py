@@ -184,39 +184,46 @@ def _incomplete_items(database: Database) -> list[str]:
 def repair(path: Path, findings: list[Finding]) -> list[Finding]:
     """Mend what ``examine`` found fixable; returns what a new examination finds, and what was done."""
     broken = {finding.name for finding in findings if finding.fixable}
-    done: list[Finding] = []
-    if "index" in broken:
-        aside = set_aside(path)
-        carried = _carry_vectors(aside, path)
-        done.append(
-            Finding(
-                "index",
-                "note",
-                f"the damaged file is kept as {aside}; a new index holds {carried} of its vectors",
-                "run `brain index` to fill it from your files",
-            )
-        )
-    else:
-        database = Database(path)
+    try:
+        done = [_replace(path)] if "index" in broken else list(_mend(path, broken))
+    except StorageError:
+        done = [_replace(path)]  # worse than it looked
+    return [*done, *examine(path)]
+
+
+def _replace(path: Path) -> Finding:
+    aside = set_aside(path)
+    carried = _carry_vectors(aside, path)
+    return Finding(
+        "index",
+        "note",
+        f"the damaged file is kept as {aside}; a new index holds {carried} of its vectors",
+        "run `brain index` to fill it from your files",
+    )
+
+
+def _mend(path: Path, broken: set[str]) -> Iterator[Finding]:
+    database = Database(path)
+    try:
         if "vectors" in broken:
             database.rows("UPDATE chunk SET vector = NULL WHERE vector NOT IN (SELECT key FROM vector)")
         if "chunks" in broken:
-            marks = _incomplete_items(database)
+            uris = _incomplete_items(database)
             with database.transaction() as connection:
-                for uri in marks:
-                    connection.execute(
-                        "UPDATE item SET hash = '', fingerprint = '' WHERE key ="
-                        " (SELECT item FROM document WHERE uri = ?)",
-                        (uri,),
-                    )
-            done.append(Finding("chunks", "note", f"{len(marks)} documents will be read again", "run `brain index`"))
+                connection.executemany(
+                    "UPDATE item SET hash = '', fingerprint = '' WHERE key = (SELECT item FROM document WHERE uri = ?)",
+                    [(uri,) for uri in uris],
+                )
+            yield Finding("chunks", "note", f"{len(uris)} documents will be read again", "run `brain index`")
+    finally:
         database.close()
-        if "terms" in broken:
-            index = SqliteIndex(path)
+    if "terms" in broken:
+        index = SqliteIndex(path)
+        try:
             index.rebuild_terms()
+        finally:
             index.close()
-            done.append(Finding("terms", "note", "the term table was filled again from the stored texts"))
-    return [*done, *examine(path)]
+        yield Finding("terms", "note", "the term table was filled again from the stored texts")
 
 
 def set_aside(path: Path) -> Path:
@@ -245,7 +252,7 @@ def _carry_vectors(damaged: Path, path: Path) -> int:
         if not embedder:
             return 0
         with index.database.transaction() as connection:
-            schema.set_meta(index.database, "embedder", embedder[0][0])
+            schema.set_meta(index.database, "embedder", str(embedder[0][0]))
             for hash, data in source.execute("SELECT hash, data FROM vector"):
                 connection.execute(
                     "INSERT OR IGNORE INTO vector(hash, data, orphaned) VALUES (?, ?, unixepoch())",

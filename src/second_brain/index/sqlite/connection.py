@@ -155,6 +155,7 @@ class Database:
         connection = apsw.Connection(str(self.path))
         # The timeout comes first: switching to WAL needs the lock that another opener may hold.
         connection.set_busy_timeout(int(BUSY_TIMEOUT_S * 1000))
+        connection.execute("PRAGMA page_size=8192").fetchall()  # of a new file: longer rows fit in one page
         mode = "delete" if self.wal_refused else "wal"
         deadline = time.monotonic() + BUSY_TIMEOUT_S
         while True:
@@ -204,15 +205,14 @@ class Database:
     def snapshot(self) -> Iterator[Connection]:
         """A read transaction: all reads inside see one state."""
         connection = self.connection
-        if connection.in_transaction:
-            yield connection
-            return
+        outermost = not connection.in_transaction
         with translated(self.path):
-            connection.execute("BEGIN")
+            if outermost:
+                connection.execute("BEGIN")
             try:
                 yield connection
             finally:
-                if connection.in_transaction:
+                if outermost:
                     connection.execute("COMMIT")
 
     def close(self) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import uuid
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,7 +25,7 @@ TERM_COLUMNS = ("title", "heading", "body", "tags", "names")
 
 TERMS_TABLE = f"""
 CREATE VIRTUAL TABLE terms USING fts5(
-  {", ".join(TERM_COLUMNS)}, content='', contentless_delete=1, tokenize="{FTS5_TOKENIZE}"
+  {", ".join(TERM_COLUMNS)}, content='', contentless_delete=1, tokenize={FTS5_TOKENIZE}
 );
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(terms, row);
 """
@@ -65,7 +66,8 @@ CREATE TABLE document(
   type TEXT NOT NULL,
   title TEXT NOT NULL,
   name TEXT NOT NULL,           -- title, folded, for look-up by name
-  text TEXT NOT NULL,
+  text BLOB NOT NULL,           -- deflated UTF-8
+  text_bytes INTEGER NOT NULL,
   body_start INTEGER NOT NULL,
   own_date REAL,
   date REAL NOT NULL,           -- own_date, else the file's
@@ -116,7 +118,7 @@ CREATE INDEX link_resolved ON link(resolved);
 CREATE TABLE vector(
   key INTEGER PRIMARY KEY AUTOINCREMENT,
   hash BLOB NOT NULL UNIQUE,    -- of the text that was embedded
-  data BLOB NOT NULL,           -- float16, unit norm
+  data BLOB NOT NULL,           -- one signed byte a dimension, see vectors
   orphaned REAL                 -- when the last chunk with this text went away, else NULL
 );
 CREATE INDEX vector_orphaned ON vector(orphaned);
@@ -169,7 +171,8 @@ def prepare(database: Database) -> None:
 
 
 def _format(database: Database) -> int:
-    application, version = database.value("PRAGMA application_id"), database.value("PRAGMA user_version")
+    with database.snapshot():  # both facts of one moment
+        application, version = database.value("PRAGMA application_id"), database.value("PRAGMA user_version")
     if application not in (0, APPLICATION_ID) or (application == 0 and version != 0):
         raise IndexFormat(
             f"{database.path}: an SQLite file, but not a second-brain index",
@@ -192,6 +195,16 @@ def meta(database: Database, key: str) -> str | int | None:
 def set_meta(database: Database, key: str, value: str | int) -> None:
     """Record a fact about the index (inside the caller's transaction, if there is one)."""
     database.rows("INSERT INTO meta VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value", (key, value))
+
+
+def pack_text(text: str) -> bytes:
+    """A text as it is stored: deflated, half its size or less."""
+    return zlib.compress(text.encode("utf-8"), 3)
+
+
+def unpack_text(data: bytes) -> str:
+    """The text that ``pack_text`` stored."""
+    return zlib.decompress(data).decode("utf-8")
 
 
 def create_private(path: Path) -> None:

@@ -9,180 +9,38 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
 from ...analysis import ANALYZER_VERSION, index_terms
 from ...errors import SourceRemoved
-from ...types import Chunk, Document, Filter, Item, Ranking, embedding_hash
+from ...types import Chunk, Document, Filter, Ranking, embedding_hash
 from . import schema
-from .connection import Connection, Database, Row
+from .connection import Connection, Database
 from .filters import TABLES, condition, fold_tag
+from .records import (
+    DOCUMENT_COLUMNS,
+    Candidate,
+    Change,
+    ItemState,
+    Removal,
+    Replacement,
+    SourceState,
+    Stats,
+    StoredChunk,
+    StoredDocument,
+    StoredLink,
+    Touch,
+    Unread,
+    from_epoch,
+    stored_document,
+)
 from .terms import TermIndex
 from .vectors import VectorIndex
 
-
-@dataclass(frozen=True, slots=True)
-class Replacement:
-    """The item's bytes were read: these are its documents and their chunks now."""
-
-    item: Item
-    hash: str
-    documents: tuple[tuple[Document, tuple[Chunk, ...]], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Touch:
-    """The item's bytes are the same; only its fingerprint or place on disk is new."""
-
-    item: Item
-
-
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """The item is there but could not be read or understood. What is known of it is kept, marked with ``reason``.
-
-    ``retry``: read it again next time even if its fingerprint stays the same.
-    """
-
-    item: Item
-    reason: str
-    retry: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Removal:
-    """The item is gone."""
-
-    uri: str
-
-
-Change: TypeAlias = Replacement | Touch | Unread | Removal
-
-
-@dataclass(frozen=True, slots=True)
-class ItemState:
-    """What the index knows of an item: ``hash`` is '' if it was never understood."""
-
-    path: str
-    fingerprint: str
-    hash: str
-    failure: str
-
-
-@dataclass(frozen=True, slots=True)
-class SourceState:
-    """What the index knows of a source. ``unavailable`` is why the last comparison could not be made, or ''."""
-
-    name: str
-    kind: str
-    path: str
-    synced: datetime | None
-    unavailable: str
-    items: int
-    documents: int
-    chunks: int
-    waiting: int
-    failures: int
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """What the ranking needs to know of a chunk, without its text."""
-
-    key: int
-    id: str
-    document: int
-    uri: str
-    source: str
-    type: str
-    title: str
-    date: float
-    own_date: bool
-    status: str
-    stale_after: str
-    ordinal: int
-
-
-@dataclass(frozen=True, slots=True)
-class StoredChunk:
-    """A chunk with all that a hit shows. ``line`` is 1-based, of the chunk's first character."""
-
-    key: int
-    id: str
-    start: int
-    end: int
-    line: int
-    text: str
-    heading_path: tuple[str, ...]
-    document: StoredDocument
-
-
-@dataclass(frozen=True, slots=True)
-class StoredDocument:
-    """A document as the index holds it, without its text. ``date`` is its own date, else the file's."""
-
-    key: int
-    uri: str
-    source: str
-    source_path: str
-    path: str
-    fingerprint: str
-    failure: str
-    kind: str
-    type: str
-    title: str
-    date: datetime
-    modified: datetime
-    status: str
-    privacy: str
-    description: str
-    tags: tuple[str, ...]
-    aliases: tuple[str, ...]
-    metadata: Mapping[str, Any]
-    warnings: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StoredLink:
-    """A link between documents: ``source`` and ``target`` are uris; ``target`` is None while nothing answers."""
-
-    source: str
-    target: str | None
-    written: str
-    anchor: str
-    text: str
-    kind: str
-    start: int
-    by_alias: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Stats:
-    """Counts of the whole index; sizes in bytes."""
-
-    sources: int
-    items: int
-    documents: int
-    chunks: int
-    waiting: int
-    links: int
-    unresolved_links: int
-    failures: int
-    embedder: str
-    text_bytes: int
-    file_bytes: int
-    matrix_bytes: int
-
-
-_DOCUMENT_COLUMNS = (
-    "d.key, d.uri, s.name, s.path, i.path, i.fingerprint, i.failure, d.kind, d.type, d.title, d.date, d.modified,"
-    " d.status, d.privacy, d.description, d.tags, d.aliases, d.metadata, d.warnings"
-)
 _DOCUMENT_TABLES = "document d JOIN item i ON i.key = d.item JOIN source s ON s.key = d.source"
 
 
@@ -247,7 +105,7 @@ class SqliteIndex:
             " FROM source s ORDER BY s.name"
         )
         return [
-            SourceState(name, kind, path, _time(synced) if synced is not None else None, *rest)
+            SourceState(name, kind, path, from_epoch(synced) if synced is not None else None, *rest)
             for name, kind, path, synced, *rest in rows
         ]
 
@@ -358,9 +216,9 @@ class SqliteIndex:
         own_date = document.date.timestamp() if document.date else None
         modified = document.modified.timestamp()
         connection.execute(
-            "INSERT INTO document(item, source, uri, kind, type, title, name, text, body_start, own_date, date,"
-            " created, modified, description, status, privacy, tags, aliases, metadata, warnings, chunks)"
-            " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            "INSERT INTO document(item, source, uri, kind, type, title, name, text, text_bytes, body_start, own_date,"
+            " date, created, modified, description, status, privacy, tags, aliases, metadata, warnings, chunks)"
+            " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
                 item,
                 source,
@@ -369,7 +227,8 @@ class SqliteIndex:
                 document.type,
                 document.title,
                 fold_name(document.title),
-                document.text,
+                schema.pack_text(document.text),
+                len(document.text.encode("utf-8")),
                 document.body_start,
                 own_date,
                 modified if own_date is None else own_date,
@@ -466,12 +325,12 @@ class SqliteIndex:
 
     def _links(self, where: str, values: Sequence[Any]) -> list[StoredLink]:
         rows = self.database.rows(
-            "SELECT d.uri, l.resolved, l.target, l.anchor, l.text, l.kind, l.start, l.by_alias FROM link l"
+            "SELECT d.uri, l.resolved, l.target, l.anchor, l.text, l.kind, l.start, l.by_alias != 0 FROM link l"
             " JOIN document d ON d.key = l.document JOIN item i ON i.key = d.item JOIN source s ON s.key = d.source"
             f" WHERE {where} ORDER BY d.uri, l.ordinal",
             values,
         )
-        return [StoredLink(*row[:-1], by_alias=bool(row[-1])) for row in rows]
+        return [StoredLink(*row) for row in rows]
 
     # -- searching ---------------------------------------------------------------------------------------
 
@@ -500,16 +359,19 @@ class SqliteIndex:
     def chunks(self, keys: Sequence[int]) -> dict[int, StoredChunk]:
         """Chunks with their text and document, by key."""
         rows = self.database.rows(
-            "SELECT c.key, c.id, c.start, c.end,"
-            " 1 + length(substr(d.text, 1, c.start)) - length(replace(substr(d.text, 1, c.start), char(10), '')),"
-            f" substr(d.text, c.start + 1, c.end - c.start), c.heading_path, {_DOCUMENT_COLUMNS}"
-            f" FROM chunk c {TABLES} WHERE c.key IN ({','.join('?' * len(keys))})",
+            f"SELECT c.key, c.id, c.start, c.end, c.heading_path, {DOCUMENT_COLUMNS}"
+            f" FROM chunk c {TABLES} WHERE c.key IN ({','.join('?' * len(keys))}) ORDER BY d.key",
             keys,
         )
-        return {
-            row[0]: StoredChunk(*row[:6], heading_path=tuple(json.loads(row[6])), document=_document(row[7:]))
-            for row in rows
-        }
+        found: dict[int, StoredChunk] = {}
+        document, text = -1, ""
+        for key, id, start, end, headings, *columns in rows:
+            stored = stored_document(columns)
+            if stored.key != document:
+                document, text = stored.key, self.text(stored.key)
+            line = 1 + text.count("\n", 0, start)
+            found[key] = StoredChunk(key, id, start, end, line, text[start:end], tuple(json.loads(headings)), stored)
+        return found
 
     def chunk_keys(self, prefix: str, filter: Filter = Filter()) -> list[tuple[int, str]]:
         """(key, id) of at most ten chunks whose id begins with ``prefix``."""
@@ -530,12 +392,12 @@ class SqliteIndex:
         """Documents for a condition over d, i and s, those that the filter lets through, by uri."""
         extra, more = condition(filter)
         rows = self.database.rows(
-            f"SELECT {_DOCUMENT_COLUMNS} FROM {_DOCUMENT_TABLES} WHERE {where}"
+            f"SELECT {DOCUMENT_COLUMNS} FROM {_DOCUMENT_TABLES} WHERE {where}"
             + (f" AND {extra}" if extra else "")
             + " ORDER BY d.uri LIMIT ?",
             (*values, *more, limit),
         )
-        return [_document(row) for row in rows]
+        return [stored_document(row) for row in rows]
 
     def find(self, name: str, filter: Filter = Filter()) -> list[StoredDocument]:
         """Documents that answer to a name, by the first rule that finds any.
@@ -567,12 +429,12 @@ class SqliteIndex:
         """Documents by date, newest first, equal dates by uri."""
         where, values = condition(filter)
         rows = self.database.rows(
-            f"SELECT {_DOCUMENT_COLUMNS} FROM {_DOCUMENT_TABLES}"
+            f"SELECT {DOCUMENT_COLUMNS} FROM {_DOCUMENT_TABLES}"
             + (f" WHERE {where}" if where else "")
             + " ORDER BY d.date DESC, d.uri LIMIT ?",
             (*values, limit),
         )
-        return [_document(row) for row in rows]
+        return [stored_document(row) for row in rows]
 
     def fingerprint(self, uri: str) -> str:
         """The fingerprint of the item that a document was read from, '' if there is none."""
@@ -584,8 +446,9 @@ class SqliteIndex:
         )
 
     def text(self, document: int) -> str:
-        """A document's whole text."""
-        return str(self.database.value("SELECT text FROM document WHERE key = ?", (document,)))
+        """A document's whole text, '' if it was removed meanwhile."""
+        packed = self.database.value("SELECT text FROM document WHERE key = ?", (document,))
+        return "" if packed is None else schema.unpack_text(packed)
 
     # -- whole -------------------------------------------------------------------------------------------
 
@@ -603,7 +466,7 @@ class SqliteIndex:
                 unresolved_links=count("SELECT count(*) FROM link WHERE resolved IS NULL"),
                 failures=count("SELECT count(*) FROM item WHERE failure != ''"),
                 embedder=self.vectors.embedder,
-                text_bytes=count("SELECT coalesce(sum(octet_length(text)), 0) FROM document"),
+                text_bytes=count("SELECT coalesce(sum(text_bytes), 0) FROM document"),
                 file_bytes=_size(self.path) + _size(self.path.with_name(self.path.name + "-wal")),
                 matrix_bytes=_size(self.vectors.matrix_path),
             )
@@ -611,7 +474,8 @@ class SqliteIndex:
     def rebuild_terms(self) -> None:
         """Fill the term table again from the stored texts: after a new analyzer, or damage. Reads no file."""
         with self.database.transaction() as connection:
-            connection.execute("DROP TABLE IF EXISTS vocabulary; DROP TABLE IF EXISTS terms")
+            for table in ("vocabulary", "terms", "terms_data", "terms_idx", "terms_docsize", "terms_config"):
+                connection.execute(f"DROP TABLE IF EXISTS {table}")
             connection.execute(schema.TERMS_TABLE).fetchall()
             documents = self.database.rows("SELECT key, uri, title, tags, aliases, description FROM document")
             for key, uri, title, tags, aliases, description in documents:
@@ -658,26 +522,6 @@ class DocumentTerms:
 def fold_name(name: str) -> str:
     """A title, alias or file stem as it is compared: NFKC, letter case ignored, spaces collapsed."""
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
-
-
-def _document(row: Row) -> StoredDocument:
-    (*head, date, modified, status, privacy, description, tags, aliases, metadata, warnings) = row
-    return StoredDocument(
-        *head,
-        date=_time(date),
-        modified=_time(modified),
-        status=status,
-        privacy=privacy,
-        description=description,
-        tags=tuple(json.loads(tags)),
-        aliases=tuple(json.loads(aliases)),
-        metadata=json.loads(metadata),
-        warnings=tuple(json.loads(warnings)),
-    )
-
-
-def _time(seconds: float) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)
 
 
 def _json(value: object) -> str:

@@ -75,7 +75,9 @@ class TermIndex:
 
     def _with_ids(self, best: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
         marks = ",".join("?" * len(best))
-        ids = dict(self.database.rows(f"SELECT key, id FROM chunk WHERE key IN ({marks})", [key for key, _ in best]))
+        ids: dict[int, str] = dict(
+            self.database.rows(f"SELECT key, id FROM chunk WHERE key IN ({marks})", [key for key, _ in best])
+        )
         return [(key, score, ids[key]) for key, score in best if key in ids]
 
     def bound(self, frequencies: Sequence[int], total: int) -> float:

@@ -21,10 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ...protocols import Vectors
-from ...types import Filter, Ranking
+from ...types import Filter, Ranking, embedding_text
 from .connection import Database
 from .filters import TABLES, condition
-from .schema import meta, set_meta
+from .schema import meta, set_meta, unpack_text
 
 MAGIC = b"SBMATRX1"
 HEADER = struct.Struct("<8s32s16sqqqq")  # magic, index, embedder digest, changes, last key, rows, dimensions
@@ -77,16 +77,22 @@ class VectorIndex:
         """Up to ``limit`` distinct texts without a vector, of the newest documents first: (hash, text)."""
         skipped = set(skip)
         rows = self.database.rows(
-            "SELECT c.embedding, c.context, substr(d.text, c.start + 1, c.end - c.start) FROM chunk c"
+            "SELECT c.embedding, c.context, c.document, c.start, c.end FROM chunk c"
             " JOIN document d ON d.key = c.document WHERE c.vector IS NULL"
             " ORDER BY d.date DESC, d.uri, c.ordinal LIMIT ?",
             (limit + len(skipped),),
         )
-        texts = {
-            bytes(hash): f"{context}\n{text}" if context else text
-            for hash, context, text in rows
-            if bytes(hash) not in skipped
-        }
+        texts: dict[bytes, str] = {}
+        document, whole = -1, ""
+        for hash, context, owner, start, end in rows:
+            if hash in skipped or hash in texts:
+                continue
+            if owner != document:
+                packed = self.database.value("SELECT text FROM document WHERE key = ?", (owner,))
+                if packed is None:
+                    continue  # removed by another process meanwhile
+                document, whole = owner, unpack_text(packed)
+            texts[hash] = embedding_text(context, whole[start:end])
         return list(texts.items())[:limit]
 
     # -- writing -----------------------------------------------------------------------------------------
@@ -108,12 +114,12 @@ class VectorIndex:
         with self.database.transaction() as connection:
             if self.embedder != embedder:
                 return  # another process began with another embedder: these would never be compared
-            for hash, row in zip(hashes, vectors.astype(np.float16), strict=True):
+            for hash, data in zip(hashes, _quantized(vectors), strict=True):
                 old = self.database.value("SELECT key FROM vector WHERE hash = ?", (hash,))
                 if old is not None:
                     # A new key, so that readers of the matrix see the new value.
                     connection.execute("UPDATE vector SET hash = zeroblob(16) WHERE key = ?", (old,))
-                connection.execute("INSERT INTO vector(hash, data) VALUES (?, ?)", (hash, row.tobytes()))
+                connection.execute("INSERT INTO vector(hash, data) VALUES (?, ?)", (hash, data))
                 key = connection.last_insert_rowid()
                 if old is not None:
                     connection.execute("UPDATE chunk SET vector = ? WHERE vector = ?", (key, old))
@@ -191,7 +197,7 @@ class VectorIndex:
                 )
                 scores[~np.isin(keys, np.array([key for (key,) in allowed], dtype=np.int64))] = -np.inf
             best = _top(scores, limit)
-            return self._ranking(keys[best], np.round(scores[best].astype(np.float64), 6), filter, limit)
+            return self._ranking(keys[best], scores[best].astype(np.float64).round(6), filter, limit)
 
     def _ranking(
         self, keys: npt.NDArray[np.int64], scores: npt.NDArray[np.float64], filter: Filter, limit: int
@@ -214,12 +220,15 @@ class VectorIndex:
             f"SELECT c.key, v.data FROM chunk c JOIN vector v ON v.key = c.vector WHERE c.key IN ({marks})",
             keys,
         )
-        return {key: np.frombuffer(data, dtype=np.float16).astype(np.float32) for key, data in rows}
+        if not rows:
+            return {}
+        restored = _restored([data for _, data in rows])
+        return {key: restored[position] for position, (key, _) in enumerate(rows)}
 
     # -- the matrix --------------------------------------------------------------------------------------
 
     def _state(self) -> tuple[str, str, int]:
-        facts = dict(
+        facts: dict[str, str | int] = dict(
             self.database.rows("SELECT key, value FROM meta WHERE key IN ('index', 'embedder', 'vector_changes')")
         )
         return str(facts["index"]), str(facts.get("embedder", "")), int(facts.get("vector_changes", 0))
@@ -247,8 +256,7 @@ class VectorIndex:
         if not rows:
             return _Matrix(np.empty(0, np.int64), np.empty((0, 1), np.float32))
         keys = np.array([key for key, _ in rows], dtype=np.int64)
-        data = np.frombuffer(b"".join(data for _, data in rows), dtype=np.float16)
-        return _Matrix(keys, data.reshape(len(rows), -1).astype(np.float32))
+        return _Matrix(keys, _restored([data for _, data in rows]))
 
     def _live_keys(self) -> npt.NDArray[np.int64] | None:
         """The keys that chunks use, or None when the mapped matrix and its tail hold no others."""
@@ -315,6 +323,19 @@ def _top(scores: npt.NDArray[np.float32], limit: int) -> npt.NDArray[np.intp]:
         threshold = np.partition(scores[live], live.size - limit)[live.size - limit]
         live = live[scores[live] >= threshold - 5e-7]
     return live
+
+
+def _quantized(vectors: Vectors) -> list[bytes]:
+    """Each vector as one signed byte a dimension, scaled so that its largest value is 127: cosine >= 0.9999."""
+    peaks = np.abs(vectors).max(axis=1, keepdims=True)
+    return [row.tobytes() for row in np.rint(vectors / np.maximum(peaks, 1e-12) * 127).astype(np.int8)]
+
+
+def _restored(rows: Sequence[bytes]) -> npt.NDArray[np.float32]:
+    """The vectors of ``_quantized``, of unit norm again."""
+    matrix = np.frombuffer(b"".join(rows), dtype=np.int8).reshape(len(rows), -1).astype(np.float32)
+    matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-12)
+    return matrix
 
 
 def _digest(embedder: str) -> bytes:

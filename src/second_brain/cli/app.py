@@ -1,0 +1,86 @@
+"""The command ``brain``: its global options, and which module holds which command.
+
+A command's module is imported when the command is run, or listed in ``brain --help``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+from .. import __version__
+from .exits import MEANINGS
+from .options import Invocation, WrongUsage, nearest, system_path
+
+COMMANDS = {
+    "add": "sources:add",
+    "sources": "sources:sources",
+    "remove": "sources:remove",
+    "index": "indexing:index",
+    "embed": "indexing:embed",
+    "search": "search:search",
+    "get": "reading:get",
+    "recent": "reading:recent",
+    "status": "health:status",
+    "doctor": "health:doctor",
+    "compact": "health:compact",
+    "eval": "evaluation:evaluate",
+}
+"""Module and attribute of each command, in the order of the help."""
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command when it is asked for, and proposes one when a name is not known."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, or None."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(f".{module}", __package__), attribute)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first argument names. Raises WrongUsage with the nearest one."""
+        if args[0] not in COMMANDS and not ctx.resilient_parsing:
+            words = " ".join(args)
+            raise WrongUsage(
+                f"there is no command '{args[0]}'{nearest(args[0], list(COMMANDS))}",
+                f"`brain --help` lists the commands; to search: brain search {words}",
+                ctx,
+            )
+        return super().resolve_command(ctx, args)
+
+
+EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code.value:>3}  {meaning}" for code, meaning in MEANINGS.items())
+
+
+@click.group(
+    "brain", cls=LazyGroup, invoke_without_command=True, epilog=EPILOG, context_settings={"max_content_width": 100}
+)
+@click.option("--home", metavar="DIR", callback=system_path, help="Folder of the settings.  [default: $BRAIN_HOME]")
+@click.option("--index", metavar="FILE", callback=system_path, help="The index file.  [default: $BRAIN_INDEX]")
+@click.option("-v", "--verbose", is_flag=True, help="Say more: every failure, timings.")
+@click.version_option(__version__, message="brain %(version)s")
+@click.pass_context
+def app(context: click.Context, home: str | None, index: str | None, verbose: bool) -> None:
+    """Search your notes, sessions and code by word and by meaning, on this machine.
+
+    \b
+    First steps:
+      brain add ~/notes       say where your notes are
+      brain index             read them (only what changed, next time)
+      brain search "why did we change the pump?"
+
+    Options stand before the command here: brain --home DIR search WORDS.
+    """  # noqa: D301
+    context.obj = Invocation(home, index, verbose)
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())

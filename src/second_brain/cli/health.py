@@ -1,0 +1,114 @@
+"""``brain status``, ``brain doctor``, ``brain compact``: is the index whole, fresh and small?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING
+
+import click
+
+from .exits import Exit
+from .moments import shown
+from .options import Invocation, json_option
+from .output import Piece, Style, say, say_json, tell
+
+if TYPE_CHECKING:
+    from ..library import Status
+
+SEVERITY: dict[str, Style] = {"ok": "dim", "note": "plain", "warning": "warning", "error": "error"}
+
+
+@click.command()
+@json_option
+@click.pass_obj
+def status(invocation: Invocation, as_json: bool) -> int:
+    """Show what is indexed, and how fresh it is."""
+    with invocation.open_brain() as brain:
+        found = brain.status()
+    if as_json:
+        say_json({field.name: getattr(found, field.name) for field in fields(found)})
+        return Exit.DONE
+    _say_status(found)
+    for notice in found.notices:
+        tell(Piece(f"note: {notice}", "warning"))
+    return Exit.DONE
+
+
+def _say_status(found: Status) -> None:
+    from .display import say_table
+
+    vectors = f"{found.embedded:,}/{found.chunks:,}"
+    lines = (
+        ("settings", str(found.home)),
+        ("index", f"{found.index} ({size(found.index_bytes + found.matrix_bytes)})"),
+        ("documents", f"{found.documents:,} ({size(found.text_bytes)} of text)"),
+        ("passages", f"{found.chunks:,}"),
+        ("vectors", f"{vectors} ({found.embedder or found.wanted_embedder})"),
+        ("links", f"{found.links:,} ({found.unresolved_links:,} lead nowhere)"),
+        ("unreadable", f"{found.failures:,}" if found.failures else ""),
+        ("last run", shown(found.last_sync) if found.last_sync else "never"),
+    )
+    say(Piece(f"second-brain {found.version}", "title"))
+    for name, value in lines:
+        if value:
+            say(Piece(f"  {name:<11}", "dim"), value)
+    if found.sources:
+        say()
+        say_table(
+            ("source", "documents", "passages", "waiting", "unreadable", "last run", "path"),
+            [
+                (
+                    source.name,
+                    source.documents,
+                    source.chunks,
+                    source.waiting,
+                    source.failures,
+                    ("not available" if source.unavailable else shown(source.synced)) if source.synced else "never",
+                    source.path,
+                )
+                for source in found.sources
+            ],
+        )
+
+
+@click.command()
+@click.option("--fix", is_flag=True, help="Mend what can be mended without losing a note.")
+@json_option
+@click.pass_obj
+def doctor(invocation: Invocation, fix: bool, as_json: bool) -> int:
+    """Look for damage in the index, and mend it.
+
+    Ends with exit code 3 if a warning or an error is left.
+    """
+    with invocation.open_brain() as brain:
+        findings = brain.doctor(fix=fix)
+    troubles = [finding for finding in findings if finding.severity in ("warning", "error")]
+    if as_json:
+        say_json({"findings": [asdict(finding) for finding in findings]})
+    else:
+        for finding in findings:
+            say(Piece(f"{finding.severity:<8}", SEVERITY[finding.severity]), finding.message)
+            if finding.remedy:
+                say("        ", Piece(finding.remedy, "dim"))
+        if not troubles:
+            say("all is well")
+    return Exit.INCOMPLETE if troubles else Exit.DONE
+
+
+@click.command()
+@click.pass_obj
+def compact(invocation: Invocation) -> int:
+    """Give free space of the index back to the disk."""
+    with invocation.open_brain() as brain:
+        before, after = brain.compact()
+    say(f"{size(before)} before, {size(after)} after")
+    return Exit.DONE
+
+
+def size(count: float) -> str:
+    """Bytes as people read them: ``12.3 MB``, in powers of 1000 as disks are sold."""
+    units = ("B", "kB", "MB", "GB")
+    power = 0
+    while count >= 1000 and power < len(units) - 1:
+        count, power = count / 1000, power + 1
+    return f"{count:.{min(power, 1)}f} {units[power]}"

@@ -1,0 +1,196 @@
+"""``brain index`` and ``brain embed``: bring the index in step with the files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from .display import Progress, progress
+from .exits import Exit
+from .options import Invocation, json_option
+from .output import Piece, report_error, say, say_json, tell
+
+if TYPE_CHECKING:
+    from ..errors import BrainError
+    from ..library import Brain
+    from ..types import EmbedReport, SourceReport, SyncReport
+
+SHOWN_AT_MOST = 10
+"""So many failures and warnings are named; ``--verbose`` names all."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """How far a run came. ``stage`` and the counts are those of the last report of progress."""
+
+    sync: SyncReport | None = None
+    embedding: EmbedReport | None = None
+    problem: BrainError | None = None
+    interrupted: bool = False
+    stage: str = ""
+    done: int = 0
+    total: int | None = None
+
+    @contextmanager
+    def watched(self, *, quiet: bool) -> Iterator[Progress]:
+        """Progress that is shown and remembered; Ctrl-C ends the block and is remembered too."""
+        try:
+            with progress(quiet=quiet) as show:
+
+                def remember(stage: str, done: int, total: int | None) -> None:
+                    self.stage, self.done, self.total = stage, done, total
+                    show(stage, done, total)
+
+                yield remember
+        except KeyboardInterrupt:
+            self.interrupted = True
+
+    def embed(self, brain: Brain, show: Progress, limit: int | None = None) -> None:
+        """Embed what waits; an error is remembered, as what was read before is indexed all the same."""
+        from ..errors import BrainError
+
+        try:
+            self.embedding = brain.embed(limit=limit, progress=show)
+        except BrainError as error:
+            self.problem = error
+
+    def exit(self) -> Exit:
+        """The exit code."""
+        if self.interrupted:
+            return Exit.INTERRUPTED
+        if self.problem:
+            return Exit.FAILED
+        reports = self.sync.sources if self.sync else ()
+        failures = any(report.failures or report.unavailable for report in reports)
+        if failures or (self.embedding and self.embedding.failures):
+            return Exit.INCOMPLETE
+        return Exit.DONE
+
+    def error(self) -> dict[str, str] | None:
+        """What kept the run from its end, and how to go on; None when nothing did."""
+        if self.interrupted:
+            return {"type": "Interrupted", **self._where()}
+        if self.problem:
+            hint = self.problem.hint or "search by word works; `brain embed` tries again"
+            return {"type": type(self.problem).__name__, "message": str(self.problem), "hint": hint}
+        return None
+
+    def _where(self) -> dict[str, str]:
+        place, command = "before anything was written", "index"
+        if self.stage == "embed":
+            place, command = f"at {self.done} of {self.total} vectors", "embed"
+        elif self.total is not None:
+            place = f"at {self.done} of {self.total} files of source '{self.stage}'"
+        return {
+            "message": f"stopped {place}; what was done stays, the index is sound",
+            "hint": f"go on with `brain {command}`",
+        }
+
+    def report_error(self, *, as_json: bool) -> None:
+        """Say what kept the run from its end, if something did."""
+        if error := self.error():
+            report_error(error["type"], error["message"], error["hint"], as_json=as_json)
+
+
+verbose_option = click.option("-v", "--verbose", is_flag=True, help="Name every failure and warning.")
+
+
+@click.command()
+@click.argument("targets", metavar="[NAME|PATH]...", nargs=-1)
+@click.option("--rebuild", is_flag=True, help="Read every file again; vectors of unchanged texts are kept.")
+@click.option("--prune", is_flag=True, help="Believe it when most files of a source are gone.")
+@click.option("--no-embed", is_flag=True, help="Only words; vectors follow with `brain embed`.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
+@verbose_option
+@json_option
+@click.pass_obj
+def index(
+    invocation: Invocation,
+    targets: tuple[str, ...],
+    rebuild: bool,
+    prune: bool,
+    no_embed: bool,
+    quiet: bool,
+    verbose: bool,
+    as_json: bool,
+) -> int:
+    """Read what is new or changed, then make vectors of it.
+
+    Without a name or path: all sources. Ctrl-C stops at any point and loses nothing that was done; search
+    by word works as soon as the files are read, newest notes get their vectors first.
+    """
+    run = _Run()
+    with invocation.open_brain() as brain, run.watched(quiet=quiet) as show:
+        run.sync = brain.sync(targets, rebuild=rebuild, prune=prune, progress=show)
+        if not no_embed:
+            run.embed(brain, show)
+    if as_json and run.sync:
+        say_json(
+            {
+                "sources": [asdict(report) for report in run.sync.sources],
+                "seconds": run.sync.seconds,
+                "embedding": asdict(run.embedding) if run.embedding else None,
+                "error": run.error(),
+            }
+        )
+    elif run.sync and not quiet:
+        for report in run.sync.sources:
+            _say_source(report, verbose=verbose or invocation.verbose)
+        if run.embedding:
+            _say_embedding(run.embedding, verbose=verbose or invocation.verbose)
+    run.report_error(as_json=as_json and not run.sync)
+    return run.exit()
+
+
+@click.command()
+@click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Stop after so many passages.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
+@verbose_option
+@json_option
+@click.pass_obj
+def embed(invocation: Invocation, limit: int | None, quiet: bool, verbose: bool, as_json: bool) -> int:
+    """Make the vectors that are still missing, newest notes first."""
+    run = _Run()
+    with invocation.open_brain() as brain, run.watched(quiet=quiet) as show:
+        run.embed(brain, show, limit)
+    if as_json and run.embedding:
+        say_json(asdict(run.embedding))
+    elif run.embedding and not quiet:
+        _say_embedding(run.embedding, verbose=verbose or invocation.verbose)
+    run.report_error(as_json=as_json)
+    return run.exit()
+
+
+def _say_source(report: SourceReport, *, verbose: bool) -> None:
+    counts = [
+        f"{getattr(report, what)} {what}"
+        for what in ("added", "changed", "moved", "unchanged", "deleted", "kept", "skipped")
+        if getattr(report, what)
+    ]
+    say(Piece(report.source, "title"), ": ", ", ".join(counts) or "nothing to read")
+    if report.unavailable:
+        tell(Piece("  not compared: ", "warning"), report.unavailable)
+        tell(
+            "  what the index holds of it is kept; if its files are gone for good:"
+            f" brain index --prune '{report.source}', or brain remove '{report.source}'"
+        )
+    _tell_some("not read", [f"{failure.uri}: {failure.message}" for failure in report.failures], verbose)
+    _tell_some("warning", report.warnings, verbose)
+
+
+def _say_embedding(report: EmbedReport, *, verbose: bool) -> None:
+    waiting = f", {report.waiting} still wait" if report.waiting else ""
+    say(Piece("vectors", "title"), f": {report.embedded} made in {report.seconds:.1f} s{waiting}")
+    _tell_some("no vector", [failure.message for failure in report.failures], verbose)
+
+
+def _tell_some(label: str, messages: Sequence[str], verbose: bool) -> None:
+    shown = messages if verbose else messages[:SHOWN_AT_MOST]
+    for message in shown:
+        tell(Piece(f"  {label}: ", "warning"), message)
+    if len(messages) > len(shown):
+        tell(f"  {label}: and {len(messages) - len(shown)} more (--verbose names all)")

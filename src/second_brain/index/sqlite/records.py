@@ -1,0 +1,196 @@
+"""What is written to the index and what is read from it, as values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
+
+from ...types import Chunk, Document, Item
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """The item's bytes were read: these are its documents and their chunks now."""
+
+    item: Item
+    hash: str
+    documents: tuple[tuple[Document, tuple[Chunk, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """The item's bytes are the same; only its fingerprint or place on disk is new."""
+
+    item: Item
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """The item is there but could not be read or understood. What is known of it is kept, marked with ``reason``.
+
+    ``retry``: read it again next time even if its fingerprint stays the same.
+    """
+
+    item: Item
+    reason: str
+    retry: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """The item is gone."""
+
+    uri: str
+
+
+Change: TypeAlias = Replacement | Touch | Unread | Removal
+
+
+@dataclass(frozen=True, slots=True)
+class ItemState:
+    """What the index knows of an item: ``hash`` is '' if it was never understood."""
+
+    path: str
+    fingerprint: str
+    hash: str
+    failure: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceState:
+    """What the index knows of a source. ``unavailable`` is why the last comparison could not be made, or ''."""
+
+    name: str
+    kind: str
+    path: str
+    synced: datetime | None
+    unavailable: str
+    items: int
+    documents: int
+    chunks: int
+    waiting: int
+    failures: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What the ranking needs to know of a chunk, without its text."""
+
+    key: int
+    id: str
+    document: int
+    uri: str
+    source: str
+    type: str
+    title: str
+    date: float
+    own_date: bool
+    status: str
+    stale_after: str
+    ordinal: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunk:
+    """A chunk with all that a hit shows. ``line`` is 1-based, of the chunk's first character."""
+
+    key: int
+    id: str
+    start: int
+    end: int
+    line: int
+    text: str
+    heading_path: tuple[str, ...]
+    document: StoredDocument
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """A document as the index holds it, without its text. ``date`` is its own date, else the file's."""
+
+    key: int
+    uri: str
+    source: str
+    source_path: str
+    path: str
+    fingerprint: str
+    failure: str
+    kind: str
+    type: str
+    title: str
+    date: datetime
+    modified: datetime
+    status: str
+    privacy: str
+    description: str
+    tags: tuple[str, ...]
+    aliases: tuple[str, ...]
+    metadata: Mapping[str, Any]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLink:
+    """A link between documents: ``source`` and ``target`` are uris; ``target`` is None while nothing
+    answers. ``by_alias`` is 1 if only an alias answered.
+    """
+
+    source: str
+    target: str | None
+    written: str
+    anchor: str
+    text: str
+    kind: str
+    start: int
+    by_alias: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Counts of the whole index; sizes in bytes."""
+
+    sources: int
+    items: int
+    documents: int
+    chunks: int
+    waiting: int
+    links: int
+    unresolved_links: int
+    failures: int
+    embedder: str
+    text_bytes: int
+    file_bytes: int
+    matrix_bytes: int
+
+
+DOCUMENT_COLUMNS = (
+    "d.key, d.uri, s.name, s.path, i.path, i.fingerprint, i.failure, d.kind, d.type, d.title, d.date, d.modified,"
+    " d.status, d.privacy, d.description, d.tags, d.aliases, d.metadata, d.warnings"
+)
+"""The columns that ``stored_document`` reads, over document d, item i and source s."""
+
+
+def stored_document(row: Sequence[Any]) -> StoredDocument:
+    """The document of a row of ``DOCUMENT_COLUMNS``."""
+    *head, date, modified, status, privacy, description, tags, aliases, metadata, warnings = row
+    values: tuple[Any, ...] = (
+        *head,
+        from_epoch(date),
+        from_epoch(modified),
+        status,
+        privacy,
+        description,
+        tuple(json.loads(tags)),
+        tuple(json.loads(aliases)),
+        json.loads(metadata),
+        tuple(json.loads(warnings)),
+    )
+    return StoredDocument(*values)
+
+
+def from_epoch(seconds: float) -> datetime:
+    """An aware time in UTC."""
+    return datetime.fromtimestamp(seconds, UTC)

@@ -1,0 +1,215 @@
+"""The bundled embedder: multilingual-e5-small with its 4-bit weights, run in float32 by ONNX Runtime.
+
+Nothing heavy happens before the first text is embedded. The first time on a machine, the graph and the
+tokenizer's files are built from the installed weights (some two seconds, 90 MB in the model cache); a new
+process then answers its first query within 0.15 s, since everything that it needs is mapped, not read.
+
+Source: Wang et al., Multilingual E5 Text Embeddings, 2024 (the prefixes, the mean over all tokens).
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..errors import ModelError
+from ..protocols import Vectors
+from .cache import built_folder
+from .tokenizer import Tokenizer, write_tokenizer
+from .weights import Weights, find_weights
+
+TokenVectors: TypeAlias = "list[tuple[Vectors, list[int]]]"
+"""For each text the vectors of its tokens, shape (tokens, dimensions), unit norm, and the tokens' ids."""
+
+_BUILD = 1
+"""Raise it when the files that `_build` writes change."""
+
+_QUERY, _PASSAGE = "query:", "passage:"
+
+_LONGEST = 512
+
+
+class E5Embedder:
+    """Texts of some hundred languages to vectors of 384 dimensions, offline.
+
+    ``cache_dir`` is where the built model is kept, ``threads`` how many cores to use (all that this process
+    may run on, when None). Making one costs nothing; it may be shared by threads.
+    Of each text the first `max_tokens` tokens are read. A blank text is a ValueError; a model that cannot be
+    loaded or run, a ModelError.
+    """
+
+    identity = "e5-small-q4/1"
+    dimensions = 384
+    max_tokens = 508
+    """How many tokens of a text are read: 512 without the prefix and the two that open and close."""
+
+    def __init__(self, cache_dir: Path, *, threads: int | None = None) -> None:
+        self._cache_dir = cache_dir
+        self._threads = threads or _usable_cores()
+        self._lock = threading.Lock()
+        self._loaded: _Encoder | None = None
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """One vector a text, in the order given."""
+        return self._embed(_PASSAGE, texts)
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """One vector a query, in the order given."""
+        return self._embed(_QUERY, texts)
+
+    def embed_document_tokens(self, texts: Sequence[str]) -> TokenVectors:
+        """A vector for each token of each text, without prefix and the tokens that open and close."""
+        return self._embed_tokens(_PASSAGE, texts)[1]
+
+    def embed_query_tokens(self, texts: Sequence[str]) -> TokenVectors:
+        """The same for queries."""
+        return self._embed_tokens(_QUERY, texts)[1]
+
+    def embed_documents_and_tokens(self, texts: Sequence[str]) -> tuple[Vectors, TokenVectors]:
+        """What `embed_documents` and `embed_document_tokens` yield, at the cost of one."""
+        return self._embed_tokens(_PASSAGE, texts)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """How many tokens each text has, uncut; compare with `max_tokens`."""
+        return self._encoder().tokenizer.count(texts)
+
+    def _embed(self, prefix: str, texts: Sequence[str]) -> Vectors:
+        _refuse_blank(texts)
+        vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        if texts:
+            encoder = self._encoder()
+            for places, (pooled,) in encoder.run(encoder.sequences(prefix, texts), ["pooled"]):
+                vectors[places] = pooled
+        return vectors
+
+    def _embed_tokens(self, prefix: str, texts: Sequence[str]) -> tuple[Vectors, TokenVectors]:
+        _refuse_blank(texts)
+        vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        found: dict[int, tuple[Vectors, list[int]]] = {}
+        if texts:
+            encoder = self._encoder()
+            sequences = encoder.sequences(prefix, texts)
+            first = 1 + len(encoder.tokenizer.encode(prefix))
+            for places, (pooled, tokens) in encoder.run(sequences, ["pooled", "tokens"]):
+                vectors[places] = pooled
+                for place, rows in zip(places, tokens, strict=True):
+                    ids = sequences[place][first:-1]
+                    own = rows[first : first + len(ids)]
+                    found[place] = own / np.linalg.norm(own, axis=1, keepdims=True), ids
+        return vectors, [found[place] for place in range(len(texts))]
+
+    def _encoder(self) -> _Encoder:
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = _load(self._cache_dir, self._threads)
+            return self._loaded
+
+
+class _Encoder:
+    """The loaded model: token ids in, rows of its outputs out."""
+
+    def __init__(self, weights: Weights, folder: Path, threads: int) -> None:
+        self.tokenizer = Tokenizer(folder, unknown=weights.specials.unknown)
+        self._weights = weights
+        self._session = _open_session(folder / "encoder.onnx", threads)
+        self._budget = min(max(1024, 512 * threads), 4096)
+
+    def sequences(self, prefix: str, texts: Sequence[str]) -> list[list[int]]:
+        """The ids of each text as the model reads them: opened, prefixed, cut, closed."""
+        specials = self._weights.specials
+        opening = [specials.bos, *self.tokenizer.encode(prefix)]
+        room = _LONGEST - len(opening) - 1
+        return [[*opening, *self.tokenizer.encode(text, room), specials.eos] for text in texts]
+
+    def run(self, sequences: Sequence[Sequence[int]], outputs: list[str]) -> Iterator[tuple[list[int], list[Vectors]]]:
+        """Yield the outputs batch by batch, each with the places of its rows in ``sequences``."""
+        for places in batches([len(sequence) for sequence in sequences], self._budget):
+            lengths = np.array([len(sequences[place]) for place in places], dtype=np.int32)
+            ids = np.full((len(places), lengths.max()), self._weights.specials.pad, dtype=np.int32)
+            for row, place in enumerate(places):
+                ids[row, : lengths[row]] = sequences[place]
+            rows = self._weights.word_embeddings(ids.ravel()).reshape(*ids.shape, -1)
+            try:
+                results = self._session.run(outputs, {"rows": rows, "lengths": lengths})
+            except Exception as error:  # onnxruntime's own have no root but this
+                raise ModelError(f"the model failed on {len(places)} texts: {error}") from error
+            yield places, results
+
+
+def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
+    """Split texts of these lengths into batches that cost at most ``budget`` tokens, padding included.
+
+    Texts of similar length go together, longest first (so that memory is at its highest at once).
+    A text longer than the budget is a batch of its own. Yields the places of the texts in ``lengths``.
+    """
+    places = sorted(range(len(lengths)), key=lambda place: -lengths[place])
+    start = 0
+    while start < len(places):
+        size = max(1, budget // lengths[places[start]])
+        yield places[start : start + size]
+        start += size
+
+
+def _load(cache_dir: Path, threads: int) -> _Encoder:
+    weights = Weights(find_weights())
+    name = f"e5-small-q4-{_BUILD}-{weights.digest()}"
+
+    def build(folder: Path) -> None:
+        from .graph import write_encoder  # onnx, only when there is something to build
+
+        write_encoder(folder, weights)
+        write_tokenizer(
+            folder,
+            weights.pieces(),
+            weights.scores,
+            weights.replacements(),
+            unknown=weights.specials.unknown,
+        )
+
+    try:
+        return _Encoder(weights, built_folder(cache_dir, name, build), threads)
+    except ModelError:
+        raise
+    except Exception:
+        # Whole by its sizes and yet unusable (a disk that lost content): once more, from the weights.
+        folder = built_folder(cache_dir, name, build, renew=True)
+    try:
+        return _Encoder(weights, folder, threads)
+    except Exception as error:
+        raise ModelError(f"the model in {folder} cannot be loaded: {error}") from error
+
+
+def _open_session(graph: Path, threads: int) -> Any:
+    import onnxruntime
+
+    onnxruntime.set_default_logger_severity(4)
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = threads
+    # The graph is fused already.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    # Weights stay mapped, shared between processes, instead of being copied into a layout of its own:
+    # opening takes 5 ms instead of 70, bulk loses some 4 %.
+    options.add_session_config_entry("session.disable_prepacking", "1")
+    # Waiting threads sleep. Spinning ones gain 3 % on an idle machine and lose half on a busy one.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # Shapes differ from batch to batch: a plan of memory for each would not be used again.
+    options.enable_mem_pattern = False
+    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+
+
+def _usable_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _refuse_blank(texts: Sequence[str]) -> None:
+    for place, text in enumerate(texts):
+        if not text.strip():
+            raise ValueError(f"text {place} of {len(texts)} is blank: {text[:20]!r}")

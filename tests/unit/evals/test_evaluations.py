@@ -1,0 +1,155 @@
+"""Summaries, comparisons and tables of evaluations."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+from second_brain import evals
+from second_brain.errors import UsageError
+from second_brain.evals.measures import Difference
+from second_brain.evals.questions import half
+from second_brain.evals.results import Evaluation, Provenance, compare, digest, read_evaluations, summarize
+from second_brain.evals.tables import format_table
+
+MADE = Provenance(
+    version="0.1.0",
+    commit="",
+    data="d" * 32,
+    embedder="hashing/1",
+    analyzer="1",
+    settings="s" * 32,
+    fusion={"method": "convex", "dense_weight": 0.5},
+    machine="Linux x86_64, 2 processors, Python 3.11.7",
+)
+EVALUATION = Evaluation(
+    name="tiny",
+    documents=1_200,
+    chunks=1_300,
+    primary="nDCG@10",
+    values={
+        "grep": {"nDCG@10": {"q0": 0.0, "q1": 0.0, "q2": 0.0}},
+        "lexical": {"nDCG@10": {"q0": 1.0, "q1": 0.5, "q2": 0.0}},
+        "dense": {"nDCG@10": {"q0": 0.0, "q1": 0.5, "q2": 1.0}},
+        "hybrid": {"nDCG@10": {"q0": 1.0, "q1": 1.0, "q2": 0.4}},
+    },
+    groups={"q0": ("plain", "en"), "q1": ("hard", "en"), "q2": ("hard", "ja")},
+    provenance=MADE,
+)
+
+
+def test_summary_has_the_means_of_each_group_and_the_regret() -> None:
+    """The better arm is chosen for each group; regret is positive where hybrid lost against it."""
+    summaries = {summary.group: summary for summary in summarize(EVALUATION)}
+    assert [(name, summary.questions) for name, summary in summaries.items()] == [
+        ("all", 3), ("plain", 1), ("hard", 2), ("en", 2), ("ja", 1),
+    ]  # fmt: skip
+    assert summaries["all"].means["hybrid"]["nDCG@10"] == pytest.approx(0.8)
+    assert summaries["en"].better_arm == "lexical"
+    assert summaries["en"].regret.mean == pytest.approx(-0.25)
+    assert summaries["ja"].better_arm == "dense"
+    assert summaries["ja"].regret == Difference(0.6, 0.6, 0.6, 1)
+
+
+def test_halves_part_the_questions() -> None:
+    """What is in one half is not in the other; together they are all."""
+    tune, held = (summarize(EVALUATION, wanted)[0] for wanted in ("tune", "held"))
+    assert tune.questions == sum(half(id) == "tune" for id in EVALUATION.groups)
+    assert tune.questions + held.questions == 3
+
+
+def test_half_without_questions_is_a_summary_of_none() -> None:
+    """A small set may lie in one half."""
+    only = next(id for id in ("q0", "q1", "q2") if half(id) == "held")
+    small = replace(EVALUATION, groups={only: ()})
+    (summary,) = summarize(small, "tune")
+    assert (summary.questions, summary.means["hybrid"]["nDCG@10"]) == (0, 0.0)
+
+
+def test_comparison_tells_what_a_change_brought() -> None:
+    """After minus before, question by question."""
+    after = replace(EVALUATION, values={**EVALUATION.values, "hybrid": {"nDCG@10": {"q0": 1.0, "q1": 1.0, "q2": 1.0}}})
+    found = compare(EVALUATION, after)
+    assert found.mean == pytest.approx(0.2)
+    assert found.low == 0.0
+    assert compare(EVALUATION, after, system="dense") == Difference(0.0, 0.0, 0.0, 3)
+    assert compare(EVALUATION, after, half="held").questions == sum(half(id) == "held" for id in EVALUATION.groups)
+
+
+def test_evaluations_of_other_data_are_not_compared() -> None:
+    """Their difference would mean nothing."""
+    other = replace(EVALUATION, provenance=replace(MADE, data="e" * 32))
+    with pytest.raises(UsageError, match="measured on data dddddddd, 'tiny' on eeeeeeee"):
+        compare(EVALUATION, other)
+
+
+def test_evaluation_is_ready_for_json() -> None:
+    """Every question's values are in it."""
+    loaded = json.loads(json.dumps(asdict(EVALUATION)))
+    assert loaded["values"]["hybrid"]["nDCG@10"] == {"q0": 1.0, "q1": 1.0, "q2": 0.4}
+    assert loaded["provenance"]["fusion"] == {"method": "convex", "dense_weight": 0.5}
+
+
+def test_written_evaluations_are_read_back(tmp_path: Path) -> None:
+    """What ``brain eval --json`` wrote, with summaries beside, compares as what was measured."""
+    file = tmp_path / "before.json"
+    file.write_text(json.dumps({"evaluations": [{**asdict(EVALUATION), "summaries": []}]}), encoding="utf-8")
+    assert read_evaluations(file) == [EVALUATION]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"evaluations": [{"name": "x"}]}', '{"evaluations": [3]}'])
+def test_file_of_something_else_is_named(tmp_path: Path, text: str) -> None:
+    """With the command that writes the right one."""
+    file = tmp_path / "before.json"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=r"before\.json holds no evaluations") as caught:
+        read_evaluations(file)
+    assert "brain eval --json" in caught.value.hint
+
+
+def test_parts_of_a_digest_are_told_apart() -> None:
+    """Moving a byte from one file to the next is other data."""
+    assert digest([b"ab", b"c"]) != digest([b"a", b"bc"])
+    assert len(digest([])) == 32
+
+
+def test_table_shows_means_regrets_and_conditions() -> None:
+    """What a terminal shows can be pasted into a page as it is."""
+    small = replace(EVALUATION, groups=dict.fromkeys(EVALUATION.groups, ()), notices=("one note is damaged",))
+    assert format_table([small]) == (
+        "## tiny: 3 questions (both halves), 1,200 documents, 1,300 chunks\n"
+        "\n"
+        "| group | questions | system  | nDCG@10 |\n"
+        "| ----- | --------: | ------- | ------: |\n"
+        "| all   |         3 | grep    |   0.000 |\n"
+        "| all   |         3 | lexical |   0.500 |\n"
+        "| all   |         3 | dense   |   0.500 |\n"
+        "| all   |         3 | hybrid  |   0.800 |\n"
+        "\n"
+        "Regret of hybrid in nDCG@10 (the better arm minus hybrid; 95 % interval):\n"
+        "\n"
+        "| group | better arm |  regret |     low |    high |\n"
+        "| ----- | ---------- | ------: | ------: | ------: |\n"
+        "| all   | lexical    | -0.3000 | -0.5000 | +0.0000 |\n"
+        "\n"
+        "Note: one note is damaged.\n"
+        "second-brain 0.1.0, commit unknown, data dddddddddddd, embedder hashing/1, analyzer 1,"
+        " fusion method convex, dense_weight 0.5; Linux x86_64, 2 processors, Python 3.11.7.\n"
+    )
+
+
+def test_table_of_a_half_says_so() -> None:
+    """A number without its half cannot be judged."""
+    assert "(half 'held')" in format_table([EVALUATION], half="held")
+
+
+def test_public_names_are_there() -> None:
+    """Each name of the room is found in its module, and no other is."""
+    for name in evals.__all__:
+        assert getattr(evals, name) is not None
+    assert dir(evals) == sorted(evals.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'run_nothing'"):
+        evals.run_nothing  # noqa: B018
