@@ -20,7 +20,7 @@ from .types import Json
 try:
     from yaml import CBaseLoader as _Loader  # libyaml: some 20 times faster
 except ImportError:  # a build of PyYAML without libyaml
-    from yaml import BaseLoader as _Loader  # type: ignore[assignment]
+    from yaml import BaseLoader as _Loader  # type: ignore[assignment]  # same methods
 
 YamlPath: TypeAlias = "tuple[str | int, ...]"
 """Keys and positions from the root to a value: ``("sources", 0, "path")``."""

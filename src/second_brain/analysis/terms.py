@@ -15,10 +15,19 @@ Each position of an unspaced run yields its character, if that is Han, then the 
 number counts as one character. So the terms of any part of a run stand in the same order, without a gap,
 among the terms of the whole run, and phrases work.
 
-Measured against the variants named, nDCG@10 on two halves of the questions, FTS5 bm25: pairs alone
-0.952/0.947 (jsquad-ja), with single Han 0.956/0.950, numbers not paired 0.954/0.946; identifiers in parts only
-0.384/0.364 (cosqa-dev), whole and in parts 0.386/0.379; inflected forms stored beside the stem were worse by
-0.002-0.007 there and no better elsewhere.
+Chosen by measurement: nDCG@10 of FTS5's bm25, two halves of the questions of each set.
+
+                                            jsquad-ja    xquad-zh     xquad-en     cosqa-dev
+    as it is                                .956 .950    .983 .962    .978 .961    .394 .390
+    pairs without single Han                .951 .948    .978 .953
+    single Han in the index, not queried    .950 .948    .978 .953
+    numbers not paired with characters      .954 .946    .981 .962
+    identifiers in parts only                                         .979 .960    .393 .378
+    inflected forms stored, not queried                               .978 .960    .391 .393
+    inflected forms stored and queried                                .976 .959    .379 .364
+
+The stem alone is stored, then: the cheapest, and nothing is better. Search while typing manages without the
+inflected forms too, see ``match_expression``.
 """
 
 from __future__ import annotations
@@ -104,17 +113,17 @@ class Form(NamedTuple):
     whole: bool
 
 
-def stem(word: str) -> str:
-    """The index term of a folded word. English rules (Snowball) whatever the language; it may be no word."""
+def stems(words: list[str]) -> list[str]:
+    """The index terms of folded words. English rules (Snowball) whatever the language; they may be no words."""
     with _snowball_lock:
-        result: str = _snowball.stemWord(word)
+        result: list[str] = _snowball.stemWords(words)
     return result
 
 
 def index_terms(text: str) -> str:
     """The terms of a text, in its order, each repeated as often as it occurs, joined by single spaces.
 
-    Cost: some 8 MB/s of English, 5 million characters/s of Japanese.
+    Cost: some 8 MB/s of English, 3.5 million characters/s of Japanese.
     """
     text = compose(text)
     if text.isascii():
@@ -161,8 +170,7 @@ def _forms(token: str) -> Iterator[Form]:
     bare = core.strip("_")
     dunder = bare != core and core != f"_{bare}_"  # _x_ is Markdown's emphasis
     if (lead or trail or dunder) and len(token) <= LONGEST_WHOLE:
-        whole = token.casefold()
-        yield Form(whole, whole, True)
+        yield _compound(token)
     if bare[0].isdigit():
         bare = bare.replace(",", "")
     elif bare.endswith(("'s", "'S")):
@@ -181,11 +189,11 @@ def _parts(text: str, level: int) -> Iterator[Form]:
         if len(parts) == 1:
             text = parts[0]
             continue
-        if border >= _FIRST_BORDER_IN_A_WORD:
-            yield _word(text)._replace(whole=True)
-        elif len(text) <= LONGEST_WHOLE:
-            whole = text.casefold()
-            yield Form(whole, whole, True)
+        if len(text) <= LONGEST_WHOLE:
+            form = _compound if border < _FIRST_BORDER_IN_A_WORD else _word
+            yield form(text)._replace(whole=True)
+            if len(parts) > 2:
+                yield from (form(pair)._replace(whole=True) for pair in _pairs(text, _BORDERS[border]))
             if _INITIALS.fullmatch(text):
                 yield _word(text.replace(".", ""))  # U.S. is US
         for part in parts:
@@ -194,9 +202,23 @@ def _parts(text: str, level: int) -> Iterator[Form]:
     yield _word(text)
 
 
+def _pairs(text: str, border: re.Pattern[str]) -> Iterator[str]:
+    """Each two parts that follow one another, with the border between them: ``b_c`` of ``a_b_c``."""
+    borders = [found.span() for found in border.finditer(text)]
+    starts = [0, *(end for _, end in borders)]
+    ends = [*(start for start, _ in borders), len(text)]
+    return (text[start:end] for start, end in zip(starts, ends[1:], strict=False))
+
+
+def _compound(text: str) -> Form:
+    folded = text.casefold()
+    return Form(folded, folded, True)
+
+
 def _word(text: str) -> Form:
     folded = text.casefold()[:LONGEST_WORD]
-    return Form(stem(folded), folded, False)
+    (term,) = stems([folded])
+    return Form(term, folded, False)
 
 
 def _terms_of_run(run: str) -> str:

@@ -87,13 +87,13 @@ def _cluster_border(text: str, start: int, stop: int) -> int:
 
 
 def _joins(text: str, at: int) -> bool:
-    """Whether ``text[at]`` is one with what stands before it: a mark, a joined or flagged emoji, a syllable."""
+    """Whether ``text[at]`` is one with what stands before it: a mark, part of an emoji or flag, a vowel."""
     after, before = text[at], text[at - 1]
     if after < "\u0300":
         return False
     if unicodedata.category(after)[0] == "M" or after == "\u200d" or before == "\u200d":
         return True
-    if "\U0001f3fb" <= after <= "\U0001f3ff":  # skin tones
+    if "\U0001f3fb" <= after <= "\U0001f3ff" or after in "\u0e33\u0eb3":  # skin tones; Thai and Lao am
         return True
     if _is_flag_letter(after):
         letters = 0

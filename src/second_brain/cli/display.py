@@ -78,6 +78,8 @@ def _bars() -> Iterator[Progress]:
 
     def show(stage: str, done: int, total: int | None) -> None:
         if stage not in tasks:
+            for waiting in [name for name, task in tasks.items() if bars.tasks[task].total is None]:
+                bars.update(tasks[waiting], visible=False)
             tasks[stage] = bars.add_task(one_line(STAGES.get(stage, stage)), total=total)
         bars.update(tasks[stage], completed=done, total=total)
 

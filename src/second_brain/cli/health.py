@@ -91,7 +91,7 @@ def doctor(invocation: Invocation, fix: bool, as_json: bool) -> int:
             if finding.remedy:
                 say("        ", Piece(finding.remedy, "dim"))
         if not troubles:
-            say("all is well")
+            say("no damage found")
     return Exit.INCOMPLETE if troubles else Exit.DONE
 
 

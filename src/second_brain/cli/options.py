@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
@@ -67,7 +67,7 @@ def one_of(*allowed: str) -> Callable[[click.Context, click.Parameter, str | Non
     return check
 
 
-def nearest(word: str, known: tuple[str, ...] | list[str]) -> str:
+def nearest(word: str, known: Sequence[str]) -> str:
     """``. Did you mean 'x'?``, or '' when nothing is near."""
     from difflib import get_close_matches
 

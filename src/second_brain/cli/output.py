@@ -15,7 +15,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Literal, NamedTuple, TextIO, TypeAlias
 
 import click
@@ -55,9 +55,15 @@ class Piece(NamedTuple):
 
 
 def prepare_streams() -> None:
-    """Make writing never fail for want of a character: '?' stands for what the stream's encoding lacks."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
+    """Make writing never fail for want of a character or a stream.
+
+    '?' stands for what the stream's encoding lacks; a stream that the caller closed (``>&-``) leads nowhere.
+    """
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - for the whole process
+        elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
@@ -135,6 +141,7 @@ def say_verbatim(text: str) -> None:
     """A note's own text on stdout: exactly into a file or pipe, harmless on a terminal."""
     if sys.stdout.isatty():
         text = clean(text)
+    # color=True: what looks like an escape sequence in a note's text must not be stripped from a file.
     click.echo(_SURROGATES.sub("\ufffd", text), file=sys.stdout, nl=not text.endswith("\n"), color=True)
 
 

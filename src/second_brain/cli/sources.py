@@ -80,7 +80,7 @@ def remove(invocation: Invocation, name: str, yes: bool) -> int:
         configured = {source.name: source for source in brain.sources()}
         indexed = {state.name: state for state in brain.status().sources}
         known = name in configured or name in indexed
-        if known and not yes and sys.stdin.isatty():
+        if known and not yes and sys.stdin and sys.stdin.isatty():
             count = indexed[name].documents if name in indexed else 0
             question = f"Forget source '{one_line(name)}' ({count} documents)? No file is touched."
             if not click.confirm(question, err=True):

@@ -156,7 +156,7 @@ def provenance(settings: Settings, embedder: str, data: str) -> Provenance:
     fusion = asdict(settings.fusion)
     return Provenance(
         version=__version__,
-        commit=_commit(Path(__file__)),
+        commit=commit_of(Path(__file__)),
         data=data,
         embedder=embedder,
         analyzer=str(ANALYZER_VERSION),
@@ -176,7 +176,7 @@ def digest(parts: Iterable[bytes]) -> str:
     return hasher.hexdigest()
 
 
-def _commit(file: Path) -> str:
+def commit_of(file: Path) -> str:
     """The commit of the checkout that tracks ``file``, with '+' when tracked files differ; else ''."""
 
     def git(*arguments: str) -> str:

@@ -82,7 +82,7 @@ def read_structure(text: str, start: int = 0) -> Structure:
 
     Headings within quotes, lists and fences open no section. Text that is nested deeper than
     ``MAX_NESTING``, or that the parser fails on, is read as plain paragraphs, with a warning.
-    Cost: linear; some 0.1 ms for 2 kB. Hostile text of 16 MB takes up to 7 s and 1.3 GB.
+    Cost: linear; some 0.1 ms for 2 kB. Hostile text of 16 MB takes up to 10 s and 1.3 GB.
     """
     body = text[start:]
     if len(body) > _DEEP_FROM and (deep := _DEEP.search(body)):

@@ -46,7 +46,7 @@ def test_a_sound_index_is_well(brain: Brain, indexed: Path) -> None:
     """Every check is listed; exit code 0."""
     outcome = brain("doctor")
     assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.out.endswith("all is well\n")
+    assert outcome.out.endswith("no damage found\n")
 
 
 def test_a_damaged_index_is_found_and_mended(brain: Brain, indexed: Path, tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from second_brain import evals
 from second_brain.errors import UsageError
 from second_brain.evals.measures import Difference
 from second_brain.evals.questions import half
-from second_brain.evals.results import Evaluation, Provenance, compare, digest, read_evaluations, summarize
+from second_brain.evals.results import Evaluation, Provenance, commit_of, compare, digest, read_evaluations, summarize
 from second_brain.evals.tables import format_table
 
 MADE = Provenance(
@@ -108,6 +110,28 @@ def test_file_of_something_else_is_named(tmp_path: Path, text: str) -> None:
     with pytest.raises(UsageError, match=r"before\.json holds no evaluations") as caught:
         read_evaluations(file)
     assert "brain eval --json" in caught.value.hint
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_commit_is_that_of_the_checkout_which_tracks_the_code(tmp_path: Path) -> None:
+    """A '+' tells that files differ; code that merely lies below a checkout (an environment in it) is not of it."""
+
+    def git(*arguments: str) -> str:
+        identity = ["-c", "user.name=T", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
+        command = ["git", *identity, *arguments]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.strip()
+
+    tracked, other = tmp_path / "code.py", tmp_path / "other.py"
+    for file in (tracked, other):
+        file.write_text("x = 1\n", encoding="utf-8")
+    git("init", "--quiet")
+    git("add", "code.py")
+    git("commit", "--quiet", "--message", "first")
+    head = git("rev-parse", "HEAD")
+    assert commit_of(tracked) == head
+    assert commit_of(other) == ""
+    tracked.write_text("x = 2\n", encoding="utf-8")
+    assert commit_of(tracked) == head + "+"
 
 
 def test_parts_of_a_digest_are_told_apart() -> None:

@@ -131,6 +131,22 @@ def test_a_broken_block_is_saved_entry_by_entry() -> None:
     assert warning.startswith("line 2: the frontmatter is not YAML (a second ':' in a value")
 
 
+@pytest.mark.parametrize(
+    ("block", "values"),
+    [
+        ("# a comment\n\nby: @mika", {"by": "@mika"}),
+        ("people:\n- @mika\n- 'jo: x\n-", {"people": ["@mika", "'jo: x", ""]}),
+        ("a: @x\nempty:\n\t@\n", {"a": "@x", "empty": None}),
+        ("title: @x\na line of its own\ntags: [a]", {"title": "@x", "tags": ["a"]}),
+        ("a: []\nb: [@c, ]", {"a": [], "b": ["@c"]}),
+        ("a: @x\na: '@y'", {"a": "@y"}),
+    ],
+)
+def test_what_yaml_cannot_read_is_kept_as_bare_text(block: str, values: dict[str, object]) -> None:
+    """Items below a key are a list, brackets too; of two equal keys the last wins, here as well."""
+    assert read_frontmatter(f"---\n{block}\n---\n").values == values
+
+
 def test_a_block_indented_by_a_tab_is_read() -> None:
     """The indent of the first property is the indent of all."""
     front = read_frontmatter("---\n\ttitle: T\n\ttags: [a, b]\n\n\tof:\n\t\tdepth: 2\n---\n")

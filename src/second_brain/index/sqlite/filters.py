@@ -28,7 +28,9 @@ def condition(filter: Filter) -> tuple[str, list[Any]]:
     if filter.sources:
         one_of("s.name", filter.sources)
     if filter.types:
-        one_of("lower(d.type)", tuple(type_.lower() for type_ in filter.types))
+        # Folded by SQLite on both sides: its lower() knows ASCII only.
+        parts.append(f"lower(d.type) IN ({','.join(['lower(?)'] * len(filter.types))})")
+        values.extend(filter.types)
     if filter.privacy is not None:
         one_of("d.privacy", filter.privacy)
     for tag in filter.tags:

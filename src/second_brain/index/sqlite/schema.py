@@ -58,7 +58,7 @@ CREATE INDEX item_source ON item(source);
 CREATE INDEX item_path ON item(path);
 
 CREATE TABLE document(
-  key INTEGER PRIMARY KEY,
+  key INTEGER PRIMARY KEY AUTOINCREMENT,  -- never used again: a search that began before a change finds none
   item INTEGER NOT NULL REFERENCES item(key) ON DELETE CASCADE,
   source INTEGER NOT NULL REFERENCES source(key) ON DELETE CASCADE,
   uri TEXT NOT NULL UNIQUE,
@@ -124,7 +124,7 @@ CREATE TABLE vector(
 CREATE INDEX vector_orphaned ON vector(orphaned);
 
 CREATE TABLE chunk(
-  key INTEGER PRIMARY KEY,
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
   document INTEGER NOT NULL REFERENCES document(key) ON DELETE CASCADE,
   ordinal INTEGER NOT NULL,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -314,9 +315,21 @@ class SqliteIndex:
                 [(uri, int(by_alias), document, ordinal) for uri, by_alias, document, ordinal in resolved],
             )
 
-    def outgoing(self, document: int) -> list[StoredLink]:
-        """The links that stand in a document, in order."""
-        return self._links("l.document = ?", (document,))
+    def outgoing(self, document: int, filter: Filter = Filter()) -> list[StoredLink]:
+        """The links that stand in a document, in order; where the asker may not see its target, it has none."""
+        links = self._links("l.document = ?", (document,))
+        if filter.privacy is None:
+            return links
+        targets = [link.target for link in links if link.target]
+        seen = {
+            uri
+            for (uri,) in self.database.rows(
+                "SELECT uri FROM document WHERE uri IN (SELECT value FROM json_each(?))"
+                " AND privacy IN (SELECT value FROM json_each(?))",
+                (_json(targets), _json(filter.privacy)),
+            )
+        }
+        return [link if link.target in seen else replace(link, target=None, by_alias=0) for link in links]
 
     def backlinks(self, uri: str, filter: Filter = Filter()) -> list[StoredLink]:
         """The links that lead to a document from documents that the filter lets through."""
@@ -351,26 +364,27 @@ class SqliteIndex:
         rows = self.database.rows(
             "SELECT c.key, c.id, d.key, d.uri, s.name, d.type, d.title, d.date, d.own_date IS NOT NULL, d.status,"
             " coalesce(d.metadata ->> 'stale_after', ''), c.ordinal"
-            f" FROM chunk c {TABLES} WHERE c.key IN ({','.join('?' * len(keys))})",
-            keys,
+            f" FROM chunk c {TABLES} WHERE c.key IN (SELECT value FROM json_each(?))",
+            (_json(list(keys)),),
         )
         return {row[0]: Candidate(*row) for row in rows}
 
     def chunks(self, keys: Sequence[int]) -> dict[int, StoredChunk]:
         """Chunks with their text and document, by key."""
-        rows = self.database.rows(
-            f"SELECT c.key, c.id, c.start, c.end, c.heading_path, {DOCUMENT_COLUMNS}"
-            f" FROM chunk c {TABLES} WHERE c.key IN ({','.join('?' * len(keys))}) ORDER BY d.key",
-            keys,
-        )
         found: dict[int, StoredChunk] = {}
         document, text = -1, ""
-        for key, id, start, end, headings, *columns in rows:
-            stored = stored_document(columns)
-            if stored.key != document:
-                document, text = stored.key, self.text(stored.key)
-            line = 1 + text.count("\n", 0, start)
-            found[key] = StoredChunk(key, id, start, end, line, text[start:end], tuple(json.loads(headings)), stored)
+        with self.database.snapshot():  # a quote is never cut from what has replaced its document
+            rows = self.database.rows(
+                f"SELECT c.key, c.id, c.start, c.end, c.heading_path, {DOCUMENT_COLUMNS}"
+                f" FROM chunk c {TABLES} WHERE c.key IN (SELECT value FROM json_each(?)) ORDER BY d.key",
+                (_json(list(keys)),),
+            )
+            for key, id, start, end, headings, *columns in rows:
+                stored = stored_document(columns)
+                if stored.key != document:
+                    document, text = stored.key, self.text(stored.key)
+                line, quote = 1 + text.count("\n", 0, start), text[start:end]
+                found[key] = StoredChunk(key, id, start, end, line, quote, tuple(json.loads(headings)), stored)
         return found
 
     def chunk_keys(self, prefix: str, filter: Filter = Filter()) -> list[tuple[int, str]]:

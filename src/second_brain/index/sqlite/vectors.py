@@ -9,6 +9,7 @@ enough to write it anew.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import struct
 import tempfile
@@ -16,10 +17,12 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from ...errors import EmbedderMismatch
 from ...protocols import Vectors
 from ...types import Filter, Ranking, embedding_text
 from .connection import Database
@@ -45,6 +48,10 @@ class _Matrix:
     rows: npt.NDArray[np.float32]
 
 
+_Header: TypeAlias = tuple[str, bytes, int, int, int, int]
+"""Index, digest of the embedder, changes, last key, rows, dimensions."""
+
+
 class VectorIndex:
     """Vectors by the hash of the text that was embedded, and nearest-neighbour search over them."""
 
@@ -53,7 +60,7 @@ class VectorIndex:
         self.matrix_path = database.path.with_name(database.path.name + ".vectors")
         self._lock = threading.Lock()
         self._mapped: tuple[tuple[str, str, int], int, _Matrix] | None = None
-        self._tail: tuple[tuple[str, str, int], int, _Matrix] | None = None
+        self._tail: tuple[tuple[object, ...], _Matrix] | None = None
         self._live: tuple[object, npt.NDArray[np.int64]] | None = None
 
     # -- what is there -----------------------------------------------------------------------------------
@@ -75,25 +82,24 @@ class VectorIndex:
 
     def waiting(self, limit: int, skip: Sequence[bytes] = ()) -> list[tuple[bytes, str]]:
         """Up to ``limit`` distinct texts without a vector, of the newest documents first: (hash, text)."""
-        skipped = set(skip)
-        rows = self.database.rows(
-            "SELECT c.embedding, c.context, c.document, c.start, c.end FROM chunk c"
-            " JOIN document d ON d.key = c.document WHERE c.vector IS NULL"
-            " ORDER BY d.date DESC, d.uri, c.ordinal LIMIT ?",
-            (limit + len(skipped),),
-        )
         texts: dict[bytes, str] = {}
         document, whole = -1, ""
-        for hash, context, owner, start, end in rows:
-            if hash in skipped or hash in texts:
-                continue
-            if owner != document:
-                packed = self.database.value("SELECT text FROM document WHERE key = ?", (owner,))
-                if packed is None:
-                    continue  # removed by another process meanwhile
-                document, whole = owner, unpack_text(packed)
-            texts[hash] = embedding_text(context, whole[start:end])
-        return list(texts.items())[:limit]
+        with self.database.snapshot():  # a text is never read from what has replaced its document
+            rows = self.database.rows(
+                "SELECT c.embedding, c.context, c.document, c.start, c.end FROM chunk c"
+                " JOIN document d ON d.key = c.document WHERE c.vector IS NULL"
+                " AND c.embedding NOT IN (SELECT unhex(value) FROM json_each(?))"
+                " ORDER BY d.date DESC, d.uri, c.ordinal LIMIT ?",
+                (json.dumps([hash.hex() for hash in skip]), limit),
+            )
+            for hash, context, owner, start, end in rows:
+                if hash in texts:
+                    continue
+                if owner != document:
+                    packed = self.database.value("SELECT text FROM document WHERE key = ?", (owner,))
+                    document, whole = owner, unpack_text(packed)
+                texts[hash] = embedding_text(context, whole[start:end])
+        return list(texts.items())
 
     # -- writing -----------------------------------------------------------------------------------------
 
@@ -109,11 +115,19 @@ class VectorIndex:
             self._changed()
         return dropped
 
-    def add(self, embedder: str, hashes: Sequence[bytes], vectors: Vectors) -> None:
-        """Store vectors and join them to the chunks with these texts. The same hash again replaces the value."""
+    def add(self, embedder: str, hashes: Sequence[bytes], vectors: Vectors) -> int:
+        """Store vectors and join them to the chunks that wait for them; returns how many chunks these are.
+
+        The same hash again replaces the value. Raises EmbedderMismatch if another process began with another
+        embedder meanwhile: these would never be compared.
+        """
+        joined = 0
         with self.database.transaction() as connection:
             if self.embedder != embedder:
-                return  # another process began with another embedder: these would never be compared
+                raise EmbedderMismatch(
+                    f"the index now takes vectors of '{self.embedder}', these are of '{embedder}'",
+                    hint="let the other `brain embed` finish, or give both the same embedder in models.yaml",
+                )
             for hash, data in zip(hashes, _quantized(vectors), strict=True):
                 old = self.database.value("SELECT key FROM vector WHERE hash = ?", (hash,))
                 if old is not None:
@@ -126,7 +140,9 @@ class VectorIndex:
                     connection.execute("DELETE FROM vector WHERE key = ?", (old,))
                     self._changed()
                 connection.execute("UPDATE chunk SET vector = ? WHERE vector IS NULL AND embedding = ?", (key, hash))
+                joined += connection.changes()
                 self.release([key])  # the text may have gone away while it was embedded
+        return joined
 
     def adopt(self, hash: bytes) -> int | None:
         """The key of a vector for this text, brought back if it was orphaned (inside a transaction)."""
@@ -181,12 +197,11 @@ class VectorIndex:
         if limit <= 0:
             return Ranking("dense", ())
         with self.database.snapshot():
-            parts = self._parts()
+            parts, live = self._parts()
             if not parts:
                 return Ranking("dense", ())
             keys = np.concatenate([part.keys for part in parts])
             scores = np.concatenate([part.rows @ vector for part in parts])
-            live = self._live_keys()
             if live is not None:
                 scores[~np.isin(keys, live)] = -np.inf
             where, values = condition(filter)
@@ -204,21 +219,20 @@ class VectorIndex:
     ) -> Ranking:
         by_vector = dict(zip(keys.tolist(), scores.tolist(), strict=True))
         where, values = condition(filter)
-        marks = ",".join("?" * len(by_vector))
         rows = self.database.rows(
-            f"SELECT c.key, c.id, c.vector FROM chunk c {TABLES if where else ''} WHERE c.vector IN ({marks})"
-            + (f" AND {where}" if where else ""),
-            (*by_vector, *values),
+            f"SELECT c.key, c.id, c.vector FROM chunk c {TABLES if where else ''}"
+            " WHERE c.vector IN (SELECT value FROM json_each(?))" + (f" AND {where}" if where else ""),
+            (json.dumps(list(by_vector)), *values),
         )
         entries = sorted((-by_vector[vector], id, key) for key, id, vector in rows)
         return Ranking("dense", tuple((key, -score) for score, _, key in entries[:limit]))
 
     def vectors(self, keys: Sequence[int]) -> dict[int, npt.NDArray[np.float32]]:
         """The vectors of these chunks, by chunk key; a chunk that waits for one is left out."""
-        marks = ",".join("?" * len(keys))
         rows = self.database.rows(
-            f"SELECT c.key, v.data FROM chunk c JOIN vector v ON v.key = c.vector WHERE c.key IN ({marks})",
-            keys,
+            "SELECT c.key, v.data FROM chunk c JOIN vector v ON v.key = c.vector"
+            " WHERE c.key IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(keys)),),
         )
         if not rows:
             return {}
@@ -233,21 +247,22 @@ class VectorIndex:
         )
         return str(facts["index"]), str(facts.get("embedder", "")), int(facts.get("vector_changes", 0))
 
-    def _parts(self) -> list[_Matrix]:
-        """The mapped matrix (if it belongs to this state of the index) and the rows newer than it."""
+    def _parts(self) -> tuple[list[_Matrix], npt.NDArray[np.int64] | None]:
+        """The mapped matrix (if it belongs to this index) with the rows newer than it, and the keys that chunks use.
+
+        The latter is None when there are no others. Other threads may read another state at the same time.
+        """
         with self._lock:
             index, embedder, changes = self._state()
-            self._map(index, embedder)
-            mapped = self._mapped
-            last = int(mapped[1]) if mapped else 0
+            mapped = self._map(index, embedder)
+            last = mapped[1] if mapped else 0
             newest = int(self.database.value("SELECT max(key) FROM vector") or 0)
-            state = (index, embedder, changes)
-            if self._tail is None or self._tail[0] != state or self._tail[1] != newest:
-                self._tail = (state, newest, self._read_rows(after=last))
-            parts = [mapped[2]] if mapped else []
-            if self._tail[2].keys.size:
-                parts.append(self._tail[2])
-            return [part for part in parts if part.keys.size]
+            state = (index, embedder, changes, last, newest)
+            if self._tail is None or self._tail[0] != state:
+                self._tail = (state, self._read_rows(after=last))
+            parts = [mapped[2], self._tail[1]] if mapped else [self._tail[1]]
+            stale = mapped is not None and mapped[0] != (index, embedder, changes)
+            return [part for part in parts if part.keys.size], self._live_keys(state) if stale else None
 
     def _read_rows(self, after: int) -> _Matrix:
         rows = self.database.rows(
@@ -258,45 +273,43 @@ class VectorIndex:
         keys = np.array([key for key, _ in rows], dtype=np.int64)
         return _Matrix(keys, _restored([data for _, data in rows]))
 
-    def _live_keys(self) -> npt.NDArray[np.int64] | None:
-        """The keys that chunks use, or None when the mapped matrix and its tail hold no others."""
-        with self._lock:
-            state = self._state()
-            if self._mapped is None or self._mapped[0] == state:
-                return None
-            if self._live is None or self._live[0] != (state, self._tail and self._tail[1]):
-                rows = self.database.rows("SELECT key FROM vector WHERE orphaned IS NULL")
-                self._live = (
-                    (state, self._tail and self._tail[1]),
-                    np.array([k for (k,) in rows], dtype=np.int64),
-                )
-            return self._live[1]
+    def _live_keys(self, state: tuple[object, ...]) -> npt.NDArray[np.int64]:
+        if self._live is None or self._live[0] != state:
+            rows = self.database.rows("SELECT key FROM vector WHERE orphaned IS NULL")
+            self._live = (state, np.array([key for (key,) in rows], dtype=np.int64))
+        return self._live[1]
 
-    def _map(self, index: str, embedder: str) -> None:
-        """Map the matrix file if it is there, whole, and of this index and embedder."""
-        header = _read_header(self.matrix_path)
-        if header is None or header[0] != index or header[1] != _digest(embedder):
-            self._mapped = None
-            return
-        _, _, changes, last, count, dimensions = header
-        identity = (index, embedder, changes)
-        if self._mapped is not None and self._mapped[0] == identity and self._mapped[1] == last:
-            return
+    def _map(self, index: str, embedder: str) -> tuple[tuple[str, str, int], int, _Matrix] | None:
+        """The matrix file, mapped, if it is there, whole, and of this index and embedder."""
         try:
-            keys = np.fromfile(self.matrix_path, dtype="<i8", count=count, offset=PAGE)
-            rows = np.memmap(
-                self.matrix_path, dtype="<f4", mode="r", offset=_rows_offset(count), shape=(count, dimensions)
-            )
+            with self.matrix_path.open("rb") as file:  # another may be renamed over it at any moment
+                header = _read_header(file)
+                if header is None or header[0] != index or header[1] != _digest(embedder):
+                    self._mapped = None
+                    return None
+                _, _, changes, last, count, dimensions = header
+                identity = (index, embedder, changes)
+                if self._mapped is None or self._mapped[:2] != (identity, last):
+                    file.seek(PAGE)
+                    keys = np.fromfile(file, dtype="<i8", count=count)
+                    rows = np.memmap(file, dtype="<f4", mode="r", offset=_rows_offset(count), shape=(count, dimensions))
+                    self._mapped = (identity, last, _Matrix(keys, rows))
         except (OSError, ValueError):
             self._mapped = None
-            return
-        self._mapped = (identity, last, _Matrix(keys, rows))
+        return self._mapped
+
+    def _header(self) -> _Header | None:
+        try:
+            with self.matrix_path.open("rb") as file:
+                return _read_header(file)
+        except OSError:
+            return None
 
     def refresh(self) -> bool:
         """Write the matrix anew if too much has changed since; returns whether it did. Never fails a search."""
         with self.database.snapshot():
             index, embedder, changes = self._state()
-            header = _read_header(self.matrix_path)
+            header = self._header()
             last = header[3] if header and header[0] == index and header[1] == _digest(embedder) else 0
             count = header[4] if last and header else 0
             live = int(self.database.value("SELECT count(*) FROM vector WHERE orphaned IS NULL"))
@@ -317,11 +330,11 @@ class VectorIndex:
 
 
 def _top(scores: npt.NDArray[np.float32], limit: int) -> npt.NDArray[np.intp]:
-    """Indices of the ``limit`` highest finite scores and of every score equal to the last one."""
+    """Indices of the ``limit`` highest finite scores and of every score that may round to the last one."""
     live = np.flatnonzero(np.isfinite(scores))
     if live.size > limit:
         threshold = np.partition(scores[live], live.size - limit)[live.size - limit]
-        live = live[scores[live] >= threshold - 5e-7]
+        live = live[scores[live] >= threshold - 1e-6]
     return live
 
 
@@ -348,15 +361,13 @@ def _rows_offset(count: int) -> int:
     return PAGE + (count * 8 + PAGE - 1) // PAGE * PAGE
 
 
-def _read_header(path: Path) -> tuple[str, bytes, int, int, int, int] | None:
-    """(index, embedder digest, changes, last key, rows, dimensions), or None if there is no whole matrix."""
+def _read_header(file: BinaryIO) -> _Header | None:
+    """What a matrix file says of itself, or None if it is no whole matrix."""
     try:
-        with path.open("rb") as file:
-            magic, index, embedder, changes, last, count, dimensions = HEADER.unpack(file.read(HEADER.size))
-            size = os.fstat(file.fileno()).st_size
-    except (OSError, struct.error):
+        magic, index, embedder, changes, last, count, dimensions = HEADER.unpack(file.read(HEADER.size))
+    except struct.error:
         return None
-    if magic != MAGIC or size != _rows_offset(count) + count * dimensions * 4:
+    if magic != MAGIC or os.fstat(file.fileno()).st_size != _rows_offset(count) + count * dimensions * 4:
         return None
     return index.decode("ascii", "replace"), embedder, changes, last, count, dimensions
 

@@ -1,0 +1,424 @@
+"""Dense search: vectors in SQLite, the matrix beside it, orphans, filters, ties."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+from second_brain.errors import EmbedderMismatch
+from second_brain.index.sqlite import vectors
+from second_brain.index.sqlite.records import Removal
+from second_brain.index.sqlite.store import SqliteIndex
+from second_brain.types import Filter, embedding_hash
+
+ANY = Filter()
+DIMENSIONS = 32
+
+
+def vector_of(text: str):
+    """A unit vector that depends on the text alone."""
+    vector = np.random.default_rng(list(text.encode())).standard_normal(DIMENSIONS).astype(np.float32)
+    return vector / np.linalg.norm(vector)
+
+
+def embed(index, embedder="fake/1", limit=100_000):
+    """Give every waiting text its vector; returns the texts."""
+    index.vectors.begin(embedder)
+    waiting = index.vectors.waiting(limit)
+    if waiting:
+        index.vectors.add(embedder, [hash for hash, _ in waiting], np.stack([vector_of(text) for _, text in waiting]))
+    return [text for _, text in waiting]
+
+
+def search(index, text, filter=ANY, limit=10):
+    """(chunk id, score) best first; the query is a document's embedding text, or any other."""
+    ranking = index.dense(vector_of(text), filter, limit)
+    ids = {key: chunk.id for key, chunk in index.chunks([key for key, _ in ranking.entries]).items()}
+    return [(ids[key], score) for key, score in ranking.entries]
+
+
+def ids(change):
+    return [chunk.id for _, chunks in change.documents for chunk in chunks]
+
+
+@pytest.fixture
+def many(index, put):
+    """300 passages in 60 documents, embedded, the matrix written."""
+    for number in range(60):
+        put(f"n/{number}.md", *(f"passage {number} {part}" for part in range(5)))
+    embed(index)
+    assert index.vectors.refresh()
+    return index
+
+
+QUESTIONS = ("17\npassage 17 3", "something else", "第十七")
+
+
+def answers(index):
+    return [search(index, text, limit=limit) for text in QUESTIONS for limit in (1, 10, 299, 1000)]
+
+
+def test_the_nearest_passage_is_first_with_its_cosine(many):
+    """A passage is nearest to itself; every score is its cosine within the error of one byte a dimension."""
+    found = search(many, "17\npassage 17 3", limit=300)
+    assert found[0][1] == pytest.approx(1.0, abs=1e-4)
+    exact = {
+        chunk.id: float(vector_of(f"{chunk.document.title}\n{chunk.text}") @ vector_of("17\npassage 17 3"))
+        for chunk in many.chunks(range(1, 301)).values()
+    }
+    assert dict(found) == pytest.approx(exact, abs=0.01)
+
+
+def test_a_stored_vector_is_nearly_the_one_given(many):
+    """The cosine of a vector and its stored form is at least 0.9999."""
+    chunks = many.chunks(range(1, 301))
+    for key, stored in many.vectors.vectors(list(chunks)).items():
+        given = vector_of(f"{chunks[key].document.title}\n{chunks[key].text}")
+        assert float(stored @ given) >= 0.9999
+        assert np.linalg.norm(stored) == pytest.approx(1.0, abs=1e-5)
+
+
+def deleted(path):
+    path.unlink()
+
+
+def truncated(path):
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def cut_in_its_head(path):
+    path.write_bytes(path.read_bytes()[:50])
+
+
+def emptied(path):
+    path.write_bytes(b"")
+
+
+def of_another_program(path):
+    path.write_bytes(random.Random(1).randbytes(path.stat().st_size))
+
+
+def a_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize("harm", [deleted, truncated, cut_in_its_head, emptied, of_another_program, a_folder])
+def test_a_harmed_matrix_changes_no_answer(many, harm):
+    """With the matrix deleted, cut or foreign, the rows in SQLite give the same ids and scores."""
+    before = answers(many)
+    many.close()
+    harm(many.vectors.matrix_path)
+    again = SqliteIndex(many.path)
+    assert answers(again) == before
+    assert answers(many) == before
+    again.vectors.refresh()
+    assert answers(again) == before
+    again.close()
+
+
+def test_the_matrix_of_another_index_is_not_read(many, tmp_path, put):
+    """A matrix copied beside another index, as by a careless restore, is ignored."""
+    other = SqliteIndex(tmp_path / "other.db")
+    other.put_source("n", "markdown", "/n")
+    change = put("n/only.md", "the only passage", into=other)
+    embed(other)
+    shutil.copyfile(many.vectors.matrix_path, other.vectors.matrix_path)
+    assert [id for id, _ in search(other, "anything")] == ids(change)
+    other.close()
+
+
+def test_a_stale_matrix_answers_for_the_state_of_now(many, put):
+    """An old matrix put back after changes (deleted, changed and new passages) gives today's answers."""
+    old = many.vectors.matrix_path.read_bytes()
+    many.write("n", [Removal(f"n/{number}.md") for number in range(0, 30)])
+    put("n/40.md", "passage 40 in other words")
+    put("n/new.md", "a new passage")
+    embed(many)
+    many.vectors.matrix_path.unlink()
+    expected = answers(many)
+    many.vectors.matrix_path.write_bytes(old)
+    again = SqliteIndex(many.path)
+    assert answers(again) == expected
+    assert len(answers(again)[3]) == 30 * 5 - 5 + 1 + 1
+    again.close()
+
+
+def test_rows_newer_than_the_matrix_are_found_at_once(many, put):
+    """No rewrite is needed, neither in this process nor in one that has the old matrix mapped."""
+    reader = SqliteIndex(many.path)
+    assert len(search(reader, "x", limit=1000)) == 300
+    change = put("n/new.md", "a new passage")
+    embed(many)
+    for index in (many, reader):
+        assert search(index, "new\na new passage", limit=1) == [(ids(change)[0], pytest.approx(1.0, abs=1e-4))]
+    reader.close()
+
+
+def test_deleted_passages_are_gone_at_once(many):
+    """In the process that deletes, and in another that has the matrix mapped."""
+    reader = SqliteIndex(many.path)
+    assert len(search(reader, "x", limit=1000)) == 300
+    many.write("n", [Removal(f"n/{number}.md") for number in range(0, 50)])
+    for index in (many, reader):
+        assert len(search(index, "x", limit=1000)) == 50
+        assert len(search(index, "x", limit=50)) == 50
+    reader.close()
+
+
+def test_rewriting_the_matrix_changes_no_answer(many, put):
+    """Before and after the rewrite ids and scores are equal, also for a reader that had the old one mapped."""
+    reader = SqliteIndex(many.path)
+    answers(reader)
+    many.write("n", [Removal(f"n/{number}.md") for number in range(0, 30)])
+    put("n/new.md", *(f"a new passage {number}" for number in range(60)))
+    embed(many)
+    before = answers(many)
+    assert answers(reader) == before
+    assert many.vectors.refresh()
+    assert not many.vectors.refresh()
+    assert answers(many) == before
+    assert answers(reader) == before
+    reader.close()
+
+
+def test_a_folder_without_room_for_the_matrix_is_no_error(many, put):
+    """It cannot be written: nothing fails, no half file is left, the rows answer."""
+    before = answers(many)
+    a_folder(many.vectors.matrix_path)
+    (many.vectors.matrix_path / "in the way").touch()
+    assert not many.vectors.refresh()
+    assert answers(many) == before
+    assert sorted(path.name for path in many.path.parent.glob("*.new")) == []
+
+
+def test_a_text_that_comes_back_is_not_embedded_again(many, put):
+    """Its vector was kept as an orphan, is joined again at once, and is found although the matrix lacks it."""
+    change = put("n/7.md", "passage 7 rewritten")
+    many.vectors.refresh()
+    assert embed(many) == ["7\npassage 7 rewritten"]
+    many.write("n", [Removal("n/7.md")])
+    assert ids(change)[0] not in dict(search(many, "7\npassage 7 rewritten", limit=1000))
+    put("n/7.md", "passage 7 rewritten")
+    assert many.vectors.waiting_count() == 0
+    assert search(many, "7\npassage 7 rewritten", limit=1)[0][0] == ids(change)[0]
+
+
+def test_orphans_come_back_after_the_matrix_was_written_without_them(many, put):
+    """Removed, the matrix rewritten, then moved elsewhere: 0 texts to embed and the same scores."""
+    before = dict(search(many, QUESTIONS[1], limit=1000))
+    many.write("n", [Removal(f"n/{number}.md") for number in range(0, 40)])
+    assert many.vectors.refresh()
+    for number in range(40):
+        put(f"n/moved/{number}.md", *(f"passage {number} {part}" for part in range(5)))
+    assert embed(many) == []
+    after = dict(search(many, QUESTIONS[1], limit=1000))
+    assert sorted(after.values()) == sorted(before.values())
+
+
+def test_a_filter_never_comes_back_short(index, put):
+    """Three passages of a small source are found behind two hundred nearer ones of another."""
+    index.put_source("few", "markdown", "/few")
+    put("n/many.md", *(f"near {number}" for number in range(200)))
+    few = put("few/a.md", "far 1", "far 2", "far 3")
+    embed(index)
+    ranked = [id for id, _ in search(index, "many\nnear 7", limit=203)]
+    assert len(ranked) == 203
+    found = [id for id, _ in search(index, "many\nnear 7", Filter(sources=("few",)), limit=3)]
+    assert found == [id for id in ranked if id in ids(few)]
+    index.vectors.refresh()
+    assert [id for id, _ in search(index, "many\nnear 7", Filter(sources=("few",)), limit=3)] == found
+
+
+def test_equal_texts_share_a_vector_and_keep_their_own_privacy(index, put):
+    """A secret note with the text of a public one is not let through with it."""
+    open_ = put("n/a.md", "the same text", title="same", privacy="public")
+    secret = put("n/b.md", "the same text", title="same", privacy="secret")
+    assert len(embed(index)) == 1
+    assert {id for id, _ in search(index, "x")} == {*ids(open_), *ids(secret)}
+    assert [id for id, _ in search(index, "x", Filter(privacy=("public",)))] == ids(open_)
+    assert search(index, "x", Filter(privacy=())) == []
+
+
+@pytest.mark.parametrize("filter", [ANY, Filter(sources=("n",))])
+def test_equal_scores_are_ordered_by_chunk_id_also_where_the_limit_cuts(index, put, filter):
+    """Equal passages of twenty notes: every limit yields the smallest ids, in order."""
+    every = sorted(id for number in range(20) for id in ids(put(f"n/{number:02}.md", "heron", title="same")))
+    embed(index)
+    for limit in (1, 5, 19, 20, 30):
+        assert [id for id, _ in search(index, "q", filter, limit)] == every[:limit]
+
+
+def test_scores_that_are_equal_as_shown_are_cut_by_chunk_id(index, put):
+    """Different vectors whose cosines round to one score: which of them are listed depends on ids alone."""
+    changes = [put(f"n/{number}.md", f"text {number}") for number in range(40)]
+    index.vectors.begin("fake/1")
+    waiting = index.vectors.waiting(100)
+    rng = np.random.default_rng(3)
+    rows = rng.standard_normal((len(waiting), DIMENSIONS)).astype(np.float32)
+    rows[:, 0] = 0.0  # orthogonal to the query: all cosines are 0
+    rows[:, 1] = rng.uniform(-1e-7, 1e-7, len(waiting))
+    index.vectors.add("fake/1", [hash for hash, _ in waiting], rows / np.linalg.norm(rows, axis=1, keepdims=True))
+    every = sorted(id for change in changes for id in ids(change))
+    query = np.eye(DIMENSIONS, dtype=np.float32)[0]
+    for limit in (3, 17, 40):
+        ranking = index.dense(query, ANY, limit)
+        found = index.chunks([key for key, _ in ranking.entries])
+        assert [found[key].id for key, _ in ranking.entries] == every[:limit]
+
+
+def test_the_order_of_insertion_does_not_matter(tmp_path, put):
+    """The same documents written in another order give the same ids with the same scores."""
+    documents = [(f"n/{number}.md", f"passage {number % 25}") for number in range(100)]
+    found = []
+    for seed in (1, 2):
+        index = SqliteIndex(tmp_path / f"{seed}.db")
+        index.put_source("n", "markdown", "/n")
+        for uri, text in random.Random(seed).sample(documents, len(documents)):
+            put(uri, text, title="same", into=index)
+        embed(index)
+        found.append([search(index, text, limit=limit) for text in ("same\npassage 3", "q") for limit in (7, 100)])
+        index.close()
+    assert found[0] == found[1]
+
+
+def test_more_equal_scores_than_sqlite_takes_parameters(index, put):
+    """33,000 passages that tie are ranked like ten."""
+    put("n/a.md", "first")
+    embed(index)
+    count = 33_000
+    with index.database.transaction() as connection:
+        connection.execute(
+            "WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
+            " INSERT INTO vector(hash, data) SELECT CAST(printf('%016d', i) AS BLOB), v.data FROM n, vector v",
+            (count,),
+        )
+        connection.execute(
+            "INSERT INTO chunk(id, document, ordinal, start, end, heading_path, context, embedding, vector)"
+            " SELECT printf('%08d', v.key), 1, v.key, 0, 0, '[]', '', v.hash, v.key FROM vector v WHERE v.key > 1"
+        )
+    ranking = index.dense(vector_of("a\nfirst"), ANY, 5)
+    assert len(ranking.entries) == 5
+    every = index.dense(vector_of("a\nfirst"), ANY, 100_000)
+    assert len(every.entries) == count + 1
+    assert len(index.candidates([key for key, _ in every.entries])) == count + 1
+
+
+def test_the_same_text_again_replaces_its_value(many, put):
+    """One row, the new value, also for a reader that has the old matrix mapped."""
+    reader = SqliteIndex(many.path)
+    assert search(reader, "17\npassage 17 3", limit=1)[0][1] == pytest.approx(1.0, abs=1e-4)
+    rows = many.database.rows("SELECT v.hash FROM chunk c JOIN vector v ON v.key = c.vector WHERE c.key = 1")
+    many.vectors.add("fake/1", [rows[0][0]], vector_of("another meaning")[None])
+    for index in (many, reader):
+        key, score = index.dense(vector_of("another meaning"), ANY, 1).entries[0]
+        assert (key, score) == (1, pytest.approx(1.0, abs=1e-4))
+    assert many.database.value("SELECT count(*) FROM vector") == 300
+    reader.close()
+
+
+def test_another_embedder_drops_the_vectors_of_the_first(many):
+    """Nothing of two embedders is ever compared; the texts wait again, and going back works too."""
+    assert many.vectors.begin("other/1") == 300
+    assert search(many, "x") == []
+    assert many.vectors.waiting_count() == 300
+    assert many.vectors.begin("fake/1") == 0
+    assert search(many, "x") == []  # the matrix of the first lies there still
+    embed(many)
+    assert len(search(many, "x", limit=1000)) == 300
+
+
+def test_vectors_of_a_displaced_embedder_are_refused(many):
+    """An embedding run that was overtaken by one with another model ends with an error that names both."""
+    hashes = [hash for (hash,) in many.database.rows("SELECT hash FROM vector LIMIT 2")]
+    many.vectors.begin("other/1")
+    with pytest.raises(EmbedderMismatch, match=r"'other/1'.*'fake/1'"):
+        many.vectors.add("fake/1", hashes, np.stack([vector_of("a"), vector_of("b")]))
+    assert many.database.value("SELECT count(*) FROM vector") == 0
+
+
+def test_a_vector_whose_text_went_away_meanwhile_is_an_orphan(index, put):
+    """The note was deleted while it was embedded: nothing points to the vector, nothing finds it."""
+    put("n/a.md", "first")
+    index.vectors.begin("fake/1")
+    ((hash, text),) = index.vectors.waiting(10)
+    index.write("n", [Removal("n/a.md")])
+    assert index.vectors.add("fake/1", [hash], vector_of(text)[None]) == 0
+    assert search(index, text) == []
+    put("n/a.md", "first")
+    assert index.vectors.waiting_count() == 0
+
+
+def test_texts_wait_in_the_order_of_their_documents_newest_first(index, put):
+    """By date, then uri, then place in the document; equal texts once."""
+    day = datetime(2031, 5, 2, tzinfo=UTC)
+    put("n/old.md", "o1", "o2", modified=day - timedelta(days=9))
+    put("n/new.md", "n1", "n2", "n1", modified=day)
+    put("n/dated.md", "d1", modified=day, date=day + timedelta(days=9))
+    put("n/newer.md", "same", modified=day + timedelta(days=1), title="t")
+    put("n/newest.md", "same", modified=day + timedelta(days=2), title="t")
+    texts = [text for _, text in index.vectors.waiting(100)]
+    assert texts == ["dated\nd1", "t\nsame", "new\nn1", "new\nn2", "old\no1", "old\no2"]
+    assert [text for _, text in index.vectors.waiting(3)][:2] == texts[:2]
+
+
+def test_a_refused_text_never_hides_the_others(index, put):
+    """A text to skip that stands in many passages takes no place of those that wait behind it."""
+    day = datetime(2031, 5, 2, tzinfo=UTC)
+    put("n/new.md", *["refused"] * 50, modified=day)
+    put("n/old.md", "good", modified=day - timedelta(days=1))
+    skip = [hash for hash, text in index.vectors.waiting(100) if text == "new\nrefused"]
+    assert [text for _, text in index.vectors.waiting(1, skip)] == ["old\ngood"]
+
+
+def test_a_text_is_read_with_its_own_document(index, put, monkeypatch):
+    """A document that another process replaces while texts are collected never lends its text to another's hash."""
+    put("n/a.md", "first")
+    other = SqliteIndex(index.path)
+    value = index.database.value
+
+    def meddled(sql, parameters=()):
+        if sql.startswith("SELECT text"):
+            put("n/a.md", "other", into=other)
+        return value(sql, parameters)
+
+    monkeypatch.setattr(index.database, "value", meddled)
+    assert index.vectors.waiting(10) == [(embedding_hash("a\nfirst"), "a\nfirst")]
+    other.close()
+
+
+def test_old_orphans_are_dropped_when_there_are_many(many, monkeypatch):
+    """A quarter of the live vectors stays for its return, the oldest orphans go; answers do not change."""
+    monkeypatch.setattr(vectors, "ORPHANS_KEPT", 10)
+    for number in range(0, 40):
+        many.write("n", [Removal(f"n/{number}.md")])
+    before = answers(many)
+    assert many.vectors.prune() == 200 - 25
+    assert many.vectors.prune() == 0
+    assert answers(many) == before
+    left = {embedding_hash(f"{number}\npassage {number} {part}") for number in range(35, 60) for part in range(5)}
+    assert {hash for (hash,) in many.database.rows("SELECT hash FROM vector")} == left
+
+
+def test_an_index_without_vectors_finds_nothing(index, put):
+    """Neither an empty index nor one that waits for its vectors is an error."""
+    assert index.dense(vector_of("x"), ANY, 10).entries == ()
+    put("n/a.md", "first")
+    assert index.dense(vector_of("x"), ANY, 10).entries == ()
+    assert not index.vectors.refresh()
+    assert index.vectors.embedder == ""
+    embed(index)
+    assert index.dense(vector_of("x"), ANY, 0).entries == ()
+    assert index.vectors.embedder == "fake/1"
+
+
+def test_the_matrix_goes_with_the_last_vector(many):
+    """When nothing is left to search, no file of old vectors is left either."""
+    many.write("n", [Removal(f"n/{number}.md") for number in range(60)])
+    many.vectors.refresh()
+    assert not many.vectors.matrix_path.exists()
+    assert search(many, "x") == []
