@@ -242,6 +242,7 @@ def _number(low: float, inclusive: bool = False) -> Callable[[str], float]:
 
 def _choice(*allowed: str) -> Callable[[str], str]:
     def convert(text: str) -> str:
+        text = text.lower()
         if text not in allowed:
             raise ValueError(text)
         return text
@@ -325,7 +326,7 @@ def _models(file: _File) -> ModelSettings:
 
 def _privacy_labels(file: _File) -> tuple[str, ...]:
     keys = file.mapping((), file.result.value, ("privacy", "fusion"), "settings.yaml")
-    labels = file.texts(("privacy",), keys.get("privacy")) or PRIVACY_LABELS
+    labels = tuple(label.lower() for label in file.texts(("privacy",), keys.get("privacy"))) or PRIVACY_LABELS
     if len(set(labels)) != len(labels):
         raise file.error(("privacy",), "a privacy label is listed twice", "list each once, least private first")
     return labels
@@ -334,24 +335,23 @@ def _privacy_labels(file: _File) -> tuple[str, ...]:
 def _fusion(file: _File) -> FusionSettings:
     value = file.result.value
     value = value.get("fusion") if isinstance(value, dict) else None
-    keys = file.mapping(("fusion",), value, ("method", "dense_weight", "rrf_k"), "fusion")
+    keys = file.mapping(("fusion",), value, ("method", "dense_weight", "code_dense_weight", "rrf_k"), "fusion")
     chosen: dict[str, Any] = {}
     if "method" in keys:
         chosen["method"] = file.scalar(("fusion", "method"), keys["method"], _choice("convex", "rrf"), "convex, rrf")
-    if "dense_weight" in keys:
-
-        def share(text: str) -> float:
-            number = _number(0.0, inclusive=True)(text)
-            if number > 1:
-                raise ValueError(text)
-            return number
-
-        chosen["dense_weight"] = file.scalar(
-            ("fusion", "dense_weight"), keys["dense_weight"], share, "a number from 0 to 1"
-        )
+    for key in ("dense_weight", "code_dense_weight"):
+        if key in keys:
+            chosen[key] = file.scalar(("fusion", key), keys[key], _share, "a number from 0 to 1")
     if "rrf_k" in keys:
         chosen["rrf_k"] = file.scalar(("fusion", "rrf_k"), keys["rrf_k"], _positive, "a whole number from 1")
     return FusionSettings(**chosen)
+
+
+def _share(text: str) -> float:
+    number = _number(0.0, inclusive=True)(text)
+    if number > 1:
+        raise ValueError(text)
+    return number
 
 
 def _positive(text: str) -> int:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from .analysis import QueryTerms, match_expression, query_terms
 from .errors import BrainError, IndexLocked
@@ -17,7 +18,7 @@ from .index.sqlite.records import Candidate, StoredChunk
 from .index.sqlite.store import SqliteIndex
 from .protocols import Embedder
 from .ranking import adjust, diversity
-from .ranking.fusion import FusionSettings, Scale, convex_combination, reciprocal_rank_fusion
+from .ranking.fusion import FusionSettings, Scale, convex_combination, observed_scale, reciprocal_rank_fusion
 from .types import Explanation, Hit, Mode, Query, Ranking, SearchResult, Signal
 
 MIN_CANDIDATES = 100
@@ -74,9 +75,9 @@ class Retriever:
         depth = max(MIN_CANDIDATES, 4 * query.limit)
         rankings, mode = self._retrieve(query, terms, depth, watch, notices)
         with watch("fuse"):
-            signals = self._fuse(rankings, mode)
+            candidates = self.index.candidates(list({key: None for ranking in rankings for key, _ in ranking.entries}))
+            signals = self._fuse(rankings, mode, candidates)
         with watch("adjust"):
-            candidates = self.index.candidates(list(signals))
             scored = self._adjusted(signals, candidates, query)
         with watch("group"):
             ordered = ((entry, entry[1].document) for entry in scored)
@@ -111,7 +112,7 @@ class Retriever:
                 notices.append(f"lexical search failed: {error}")
         if query.mode in ("dense", "hybrid"):
             try:
-                dense = self._dense(query, depth, watch, notices)
+                dense = self._dense(query, depth, rankings, watch, notices)
                 if dense is not None:
                     rankings.append(dense)
             except IndexLocked:
@@ -138,7 +139,9 @@ class Retriever:
         total = self.index.chunk_count()
         return Ranking("lexical", ranking.entries, self.index.terms.bound(list(frequencies.values()), total))
 
-    def _dense(self, query: Query, depth: int, watch: _Watch, notices: list[str]) -> Ranking | None:
+    def _dense(
+        self, query: Query, depth: int, also: list[Ranking], watch: _Watch, notices: list[str]
+    ) -> Ranking | None:
         """The dense ranking, or None while there are no vectors to search."""
         holds = self.index.vectors.embedder
         if not holds:
@@ -154,29 +157,37 @@ class Retriever:
             vector = embedder.embed_queries([query.text])[0]
         with watch("dense"):
             ranking = self.index.dense(vector, query.filter, depth)
+            ranking = self._completed(ranking, vector, also)
         waiting = self.index.vectors.waiting_count()
         if waiting:
             notices.append(f"{waiting} chunks have no vector yet and were searched by word only; run `brain embed`")
         return ranking if ranking.entries or query.filter != type(query.filter)() else None
 
+    def _completed(self, ranking: Ranking, vector: Any, others: list[Ranking]) -> Ranking:
+        """The ranking with the scores of what other retrievers found too, so that none is taken for dissimilar."""
+        listed = {key for key, _ in ranking.entries}
+        missing = [key for other in others for key, _ in other.entries if key not in listed]
+        extra = [(key, round(float(row @ vector), 6)) for key, row in self.index.vectors.vectors(missing).items()]
+        return Ranking(ranking.name, (*ranking.entries, *sorted(extra, key=lambda entry: (-entry[1], entry[0]))))
+
     # -- order -------------------------------------------------------------------------------------------
 
-    def _fuse(self, rankings: list[Ranking], mode: Mode) -> dict[int, tuple[Signal, ...]]:
+    def _fuse(
+        self, rankings: list[Ranking], mode: Mode, candidates: Mapping[int, Candidate]
+    ) -> dict[int, tuple[Signal, ...]]:
         if mode != "hybrid":
             return {
                 key: (Signal(ranking.name, "add", score, f"rank {rank}"),)
                 for ranking in rankings
                 for rank, (key, score) in enumerate(ranking.entries, start=1)
             }
-        weights = {"dense": self.fusion.dense_weight, "lexical": 1.0 - self.fusion.dense_weight}
+
+        def weights(key: int) -> Mapping[str, float]:
+            return self.fusion.weights(candidates[key].kind if key in candidates else "")
+
         if self.fusion.method == "rrf":
             return reciprocal_rank_fusion(rankings, weights=weights, k=self.fusion.rrf_k)
-        scales = {
-            ranking.name: Scale(0.0, ranking.entries[0][1])
-            for ranking in rankings
-            if ranking.name == "lexical" and ranking.entries
-        }
-        return convex_combination(rankings, weights=weights, scales=scales)
+        return convex_combination(rankings, weights=weights, scales={r.name: _scale(r) for r in rankings})
 
     def _adjusted(
         self, signals: Mapping[int, tuple[Signal, ...]], candidates: Mapping[int, Candidate], query: Query
@@ -199,6 +210,17 @@ class Retriever:
             scored.append((round(explanation.replay(), 9), candidate, explanation))
         scored.sort(key=lambda entry: (-entry[0], entry[1].id))
         return scored
+
+
+def _scale(ranking: Ranking) -> Scale:
+    """Where a ranking's scores lie.
+
+    BM25 goes from 0 to the highest score that this query could get: so a list that covers little of the query
+    stays low, instead of its best entry becoming 1. Cosines go from that of the 100th neighbour to the best.
+    """
+    if ranking.name == "lexical":
+        return Scale(0.0, ranking.bound or 0.0)
+    return observed_scale(Ranking(ranking.name, ranking.entries[:MIN_CANDIDATES]))
 
 
 def _hit(rank: int, score: float, chunk: StoredChunk, explanation: Explanation, query: Query) -> Hit:

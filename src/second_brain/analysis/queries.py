@@ -29,8 +29,9 @@ class QueryTerms:
 
     ``terms`` has no term twice and no stop word, unless there is nothing else. ``phrases`` are the quoted
     parts, each the terms that stand next to each other in a text that holds it; their terms are among
-    ``terms`` as well. ``identifiers`` are those of ``terms`` that stand for a whole compound
-    (``parseHttpResponse``, ``os.path``, ``C++``): rarer than their parts, and worth more.
+    ``terms`` as well. ``identifiers`` are those of ``terms`` that stand for a compound
+    (``parseHttpResponse``, ``os.path``, ``C++``), or for two parts that follow one another in it: rarer than
+    single parts, and worth more.
     ``normalized`` is the text as ``normalize`` spells it.
 
     ``typing`` is the last word as typed so far, folded but not stemmed: whole, then its last part; empty when

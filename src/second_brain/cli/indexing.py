@@ -31,6 +31,7 @@ class _Run:
     embedding: EmbedReport | None = None
     problem: BrainError | None = None
     interrupted: bool = False
+    embedding_begun: bool = False
     stage: str = ""
     done: int = 0
     total: int | None = None
@@ -53,6 +54,7 @@ class _Run:
         """Embed what waits; an error is remembered, as what was read before is indexed all the same."""
         from ..errors import BrainError
 
+        self.embedding_begun = True
         try:
             self.embedding = brain.embed(limit=limit, progress=show)
         except BrainError as error:
@@ -80,11 +82,13 @@ class _Run:
         return None
 
     def _where(self) -> dict[str, str]:
-        place, command = "before anything was written", "index"
-        if self.stage == "embed":
-            place, command = f"at {self.done} of {self.total} vectors", "embed"
+        if self.embedding_begun:
+            place = f"at {self.done} of {self.total} vectors" if self.stage == "embed" else "before the first vector"
         elif self.total is not None:
             place = f"at {self.done} of {self.total} files of source '{self.stage}'"
+        else:
+            place = "before anything was written"
+        command = "embed" if self.embedding_begun else "index"
         return {
             "message": f"stopped {place}; what was done stays, the index is sound",
             "hint": f"go on with `brain {command}`",

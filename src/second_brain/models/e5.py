@@ -39,14 +39,14 @@ class E5Embedder:
 
     ``cache_dir`` is where the built model is kept, ``threads`` how many cores to use (all that this process
     may run on, when None). Making one costs nothing; it may be shared by threads.
-    Of each text the first `max_tokens` tokens are read. A blank text is a ValueError; a model that cannot be
+    Of each document the first `max_tokens` tokens are read (of a query one less). A blank text is a ValueError; a model that cannot be
     loaded or run, a ModelError.
     """
 
     identity = "e5-small-q4/1"
     dimensions = 384
     max_tokens = 508
-    """How many tokens of a text are read: 512 without the prefix and the two that open and close."""
+    """How many tokens of a document are read: 512 less its prefix and the two that open and close."""
 
     def __init__(self, cache_dir: Path, *, threads: int | None = None) -> None:
         self._cache_dir = cache_dir

@@ -69,7 +69,9 @@ class Tokenizer:
         self._unknown_score = float(scores.min()) - _UNKNOWN_PENALTY
         points, *values = (folder / _TABLE).read_bytes().decode("utf-8").split("\0")
         self._replacements = dict(zip(map(ord, points), values, strict=True))
-        self._replacements.update(dict.fromkeys(range(0xD800, 0xE000), "\ufffd"))  # no UTF-8 for lone halves
+        # Half a pair has no UTF-8: it becomes what the replacement character does.
+        half = self._replacements.get(0xFFFD, "\ufffd")
+        self._replacements.update(dict.fromkeys(range(0xD800, 0xE000), half))
         self._memo: dict[str, list[int]] = {}
 
     def encode(self, text: str, limit: int | None = None) -> list[int]:
@@ -79,22 +81,19 @@ class Tokenizer:
         ids: list[int] = []
         for word in words:
             if word:
-                ids += self._word(word, limit)
+                ids += self._word(word)
                 if limit is not None and len(ids) >= limit:
                     return ids[:limit]
         # A space at the very end stands for a token of its own, as does a text of nothing.
-        ids += self._word(last, limit)
+        ids += self._word(last)
         return ids[:limit]
 
     def count(self, texts: Iterable[str]) -> list[int]:
         """The number of ids of each text."""
         return [len(self.encode(text)) for text in texts]
 
-    def _word(self, word: str, limit: int | None) -> list[int]:
+    def _word(self, word: str) -> list[int]:
         if len(word) > _MEMO_LENGTH:
-            if limit is not None:
-                # The first ids never depend on text so far behind them.
-                word = word[: (limit + 16) * _LONGEST_PIECE]
             return self._segment(_MARK + word)
         ids = self._memo.get(word)
         if ids is None:

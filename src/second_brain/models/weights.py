@@ -195,8 +195,10 @@ class Weights:
         """
         size = len(self._map)
         digest = hashlib.blake2b(size.to_bytes(8, "little"), digest_size=8)
-        for start in (0, *range(65_536, size, size // 16), max(0, size - 65_536)):
-            digest.update(self._map[start : start + (4096 if start else 65_536)])
+        digest.update(self._map[:65_536])
+        for start in range(65_536, size, size // 16):
+            digest.update(self._map[start : start + 4096])
+        digest.update(self._map[size - 65_536 :])
         return digest.hexdigest()
 
 

@@ -27,7 +27,7 @@ _FIELDS = frozenset(("title", "type", "description", "status", "privacy", "tags"
 class MarkdownParser:
     """Reads Obsidian notes and any other Markdown, one document a file.
 
-    - Title: ``title``, else a first heading of level 1 with no text before it, else the file name.
+    - Title: ``title``, else the only heading of level 1 with no text before it, else the file name.
     - Type: ``type`` as written, else ``daily`` for a file named by a day, else ``note``.
     - Dates: see ``DATE_KEYS``; ``created`` is the same without ``date`` and the file name.
     - Tags and aliases: plural and singular properties, lists or text; for tags also those in the text.
@@ -103,9 +103,13 @@ def _kept(key: str, value: Json) -> Json:
 
 
 def _heading_on_top(structure: Structure) -> str:
-    """The first heading, if it is of level 1 and nothing stands before it."""
+    """The first heading, if it is of level 1, nothing stands before it, and it is the only one of its level.
+
+    Several of them are chapters: the note is then called by its file name.
+    """
     first = structure.sections[0] if structure.sections else None
-    return first.path[0] if first and first.level == 1 else ""
+    alone = sum(section.level == 1 for section in structure.sections) == 1
+    return first.path[0] if first and first.level == 1 and alone else ""
 
 
 def _dates(

@@ -6,7 +6,7 @@ every set that we measure (docs/evaluation.md). Both are here, and the settings 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,13 +17,20 @@ from ..types import Ranking, Signal
 class FusionSettings:
     """How two rankings become one.
 
-    ``method`` 'convex' adds normalized scores, the dense one weighing ``dense_weight`` of 1; 'rrf' adds
-    reciprocal ranks with ``rrf_k`` and the same weights.
+    ``method`` 'convex' adds normalized scores, the dense one weighing ``dense_weight`` of 1 (of code
+    ``code_dense_weight``: there a question shares few words with its answer); 'rrf' adds reciprocal ranks with
+    ``rrf_k`` and the same weights. The defaults were chosen on one half of each set (docs/evaluation.md).
     """
 
     method: Literal["convex", "rrf"] = "convex"
-    dense_weight: float = 0.5
+    dense_weight: float = 0.3
+    code_dense_weight: float = 0.6
     rrf_k: int = 60
+
+    def weights(self, kind: str) -> dict[str, float]:
+        """The weights of both rankings for a document of this kind."""
+        dense = self.code_dense_weight if kind == "code" else self.dense_weight
+        return {"dense": dense, "lexical": 1.0 - dense}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +54,15 @@ def observed_scale(ranking: Ranking) -> Scale:
 
 
 def convex_combination(
-    rankings: Sequence[Ranking], *, weights: Mapping[str, float], scales: Mapping[str, Scale]
+    rankings: Sequence[Ranking], *, weights: Callable[[int], Mapping[str, float]], scales: Mapping[str, Scale]
 ) -> dict[int, tuple[Signal, ...]]:
-    """Add the normalized scores of each candidate, weighted; weights are divided by their sum.
+    """Add the normalized scores of each candidate, weighted; a candidate's weights are divided by their sum.
 
-        score(d) = sum over rankings r that list d of  w_r * (s_r(d) - low_r) / (high_r - low_r)
+        score(d) = sum over rankings r that list d of  w_r(d) * (s_r(d) - low_r) / (high_r - low_r)
 
     Args:
         rankings: a candidate that a ranking does not list gets nothing from it.
-        weights: by ranking name; a ranking without an entry weighs 0.
+        weights: for a candidate, by ranking name; a ranking without an entry weighs 0.
         scales: by ranking name; without an entry the observed minimum and maximum are used.
 
     Returns:
@@ -64,20 +71,20 @@ def convex_combination(
     Source:
         Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", TOIS 2023.
     """
-    total = sum(weights.get(ranking.name, 0.0) for ranking in rankings) or 1.0
     signals: dict[int, tuple[Signal, ...]] = {}
     for ranking in rankings:
-        weight = weights.get(ranking.name, 0.0) / total
         scale = scales.get(ranking.name) or observed_scale(ranking)
-        for rank, (key, score) in enumerate(ranking.entries, start=1):
+        for key, score in ranking.entries:
+            shares = weights(key)
+            weight = shares.get(ranking.name, 0.0) / (sum(shares.values()) or 1.0)
             part = scale.normalize(score)
-            detail = f"{weight:.2f} x {part:.3f} (score {score:.3f}, rank {rank})"
-            signals[key] = (*signals.get(key, ()), Signal(ranking.name, "add", weight * part, detail))
+            signal = Signal(ranking.name, "add", weight * part, f"{weight:.2f} x {part:.3f} (score {score:.3f})")
+            signals[key] = (*signals.get(key, ()), signal)
     return signals
 
 
 def reciprocal_rank_fusion(
-    rankings: Sequence[Ranking], *, weights: Mapping[str, float] | None = None, k: int = 60
+    rankings: Sequence[Ranking], *, weights: Callable[[int], Mapping[str, float]] | None = None, k: int = 60
 ) -> dict[int, tuple[Signal, ...]]:
     """Merge rankings by the reciprocal of each candidate's rank.
 
@@ -87,7 +94,7 @@ def reciprocal_rank_fusion(
 
     Args:
         rankings: best candidate first in each.
-        weights: by ranking name; a ranking without an entry weighs 1.
+        weights: for a candidate, by ranking name; a ranking without an entry weighs 1.
         k: damps the lead of the first ranks. 60 as in the source.
 
     Returns:
@@ -98,8 +105,8 @@ def reciprocal_rank_fusion(
     """
     signals: dict[int, tuple[Signal, ...]] = {}
     for ranking in rankings:
-        weight = (weights or {}).get(ranking.name, 1.0)
         for rank, (key, _) in enumerate(ranking.entries, start=1):
+            weight = weights(key).get(ranking.name, 1.0) if weights else 1.0
             signal = Signal(ranking.name, "add", weight / (k + rank), f"{weight:g} / ({k} + rank {rank})")
             signals[key] = (*signals.get(key, ()), signal)
     return signals

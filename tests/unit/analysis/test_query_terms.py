@@ -64,10 +64,10 @@ def test_a_phrase_has_the_terms_of_the_text_that_holds_it() -> None:
     assert any(tuple(held[at : at + len(phrase)]) == phrase for at in range(len(held)))
 
 
-def test_identifiers_are_the_whole_forms() -> None:
-    """They are among the terms, spelt as the index spells them."""
+def test_identifiers_are_the_compounds() -> None:
+    """Whole names and neighbouring parts, among the terms, spelt as the index spells them."""
     query = query_terms("atomic_write in parseHttpResponse, C++ and .env")
-    assert query.identifiers == ("atomic_write", "parsehttprespons", "c++", ".env")
+    assert query.identifiers == ("atomic_write", "parsehttprespons", "parsehttp", "httprespons", "c++", ".env")
     assert set(query.identifiers) <= set(query.terms)
 
 

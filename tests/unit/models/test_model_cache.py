@@ -159,8 +159,8 @@ def test_a_disk_that_loses_what_is_written_is_reported_not_tried_for_ever(tmp_pa
     class Losing(Builder):
         def __call__(self, folder: Path) -> None:
             super().__call__(folder)
-            # A name that no manifest can find again: the file is moved away with its folder's renaming.
-            (folder / "link").symlink_to(folder / "big.bin")
+            # Dangling as soon as the folder gets its name: a file that is lost after it was written.
+            (folder / "lost.bin").symlink_to(folder / "big.bin")
 
     build = Losing()
     with pytest.raises(ModelError, match="does not keep"):

@@ -85,7 +85,7 @@ def test_a_tensor_that_is_not_there_is_named(weights: Weights):
 )
 def test_a_foreign_header_is_refused(tmp_path: Path, start: int, patch: bytes, message: str):
     """A wrong magic, version, block size or count is a ModelError that says what was found."""
-    header = bytearray(find_weights().open("rb").read(1000))
+    header = bytearray(find_weights().read_bytes()[:1000])
     header[start : start + len(patch)] = patch
     path = tmp_path / "foreign.bin"
     path.write_bytes(header)
@@ -97,7 +97,7 @@ def test_a_foreign_header_is_refused(tmp_path: Path, start: int, patch: bytes, m
 def test_a_file_cut_short_is_refused(tmp_path: Path, size: int):
     """Wherever a file ends too early, it is refused when opened, not when used."""
     path = tmp_path / "short.bin"
-    path.write_bytes(find_weights().open("rb").read(size))
+    path.write_bytes(find_weights().read_bytes()[:size])
     with pytest.raises(ModelError, match=r"short\.bin"):
         Weights(path)
 

@@ -30,7 +30,7 @@ def test_rrf_weights_multiply_each_ranking() -> None:
     """A ranking without an entry weighs one."""
     merged = scores(
         reciprocal_rank_fusion(
-            [Ranking("dense", ((1, 0.5),)), Ranking("lexical", ((1, 3.0),))], weights={"lexical": 0.1}, k=10
+            [Ranking("dense", ((1, 0.5),)), Ranking("lexical", ((1, 3.0),))], weights=lambda _: {"lexical": 0.1}, k=10
         )
     )
     assert merged == pytest.approx({1: 1 / 11 + 0.1 / 11})
@@ -41,7 +41,7 @@ def test_convex_combination_is_the_weighted_mean_of_scaled_scores() -> None:
     merged = scores(
         convex_combination(
             [Ranking("lexical", ((1, 10.0), (2, 5.0))), Ranking("dense", ((2, 0.9), (3, 0.5)))],
-            weights={"lexical": 1.0, "dense": 3.0},
+            weights=lambda _: {"lexical": 1.0, "dense": 3.0},
             scales={"lexical": Scale(0.0, 20.0), "dense": Scale(0.5, 0.9)},
         )
     )
@@ -55,7 +55,10 @@ def test_fusion_does_not_depend_on_the_order_of_rankings() -> None:
         Ranking(name, tuple((key, 1.0 - i / 50) for i, key in enumerate(rng.sample(range(60), 40))))
         for name in ("a", "b", "c")
     ]
-    weights = {"a": 0.2, "b": 0.5, "c": 0.3}
+
+    def weights(key: int) -> dict[str, float]:
+        return {"a": 0.2, "b": 0.5, "c": 0.3} if key % 2 else {"a": 1.0}
+
     assert scores(reciprocal_rank_fusion(lists, weights=weights)) == pytest.approx(
         scores(reciprocal_rank_fusion(lists[::-1], weights=weights))
     )

@@ -84,6 +84,7 @@ class Candidate:
     document: int
     uri: str
     source: str
+    kind: str
     type: str
     title: str
     date: float

@@ -362,7 +362,7 @@ class SqliteIndex:
     def candidates(self, keys: Sequence[int]) -> dict[int, Candidate]:
         """What the ranking needs to know of these chunks, by key."""
         rows = self.database.rows(
-            "SELECT c.key, c.id, d.key, d.uri, s.name, d.type, d.title, d.date, d.own_date IS NOT NULL, d.status,"
+            "SELECT c.key, c.id, d.key, d.uri, s.name, d.kind, d.type, d.title, d.date, d.own_date IS NOT NULL, d.status,"
             " coalesce(d.metadata ->> 'stale_after', ''), c.ordinal"
             f" FROM chunk c {TABLES} WHERE c.key IN (SELECT value FROM json_each(?))",
             (_json(list(keys)),),
