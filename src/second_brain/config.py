@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from .errors import ConfigError, UsageError
 from .ranking.fusion import FusionSettings
+from .sources.paths import absolute, disk_bytes
 from .types import Json
 from .yaml_nodes import YamlError, YamlResult, load_yaml
 
@@ -113,7 +114,7 @@ def load(
     """The settings of ``home`` (default ``$BRAIN_HOME``, else the platform's folder), see ``Brain.open``."""
     variables = os.environ if environment is None else environment
     own_home = home or variables.get("BRAIN_HOME") or None
-    folder = _absolute(own_home) if own_home else _platform("config")
+    folder = as_named(own_home) if own_home else _platform("config")
     index_path = index or _variable(variables, "BRAIN_INDEX")
     if not index_path:
         # A home of one's own comes with an index of one's own: two homes never mix.
@@ -123,8 +124,8 @@ def load(
     labels = _privacy_labels(general)
     settings = Settings(
         home=folder,
-        index=_absolute(index_path),
-        model_cache=_absolute(cache),
+        index=as_named(index_path),
+        model_cache=as_named(cache),
         models=_models(_read(folder / "models.yaml")),
         fusion=_fusion(general),
         privacy_labels=labels,
@@ -156,8 +157,9 @@ def _switch(name: str, value: str) -> bool:
     raise ConfigError(f"${name} is '{value}'", hint=f"set {name} to 0 or 1")
 
 
-def _absolute(path: str | os.PathLike[str]) -> Path:
-    return Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100 - links stay as the user names them
+def as_named(path: str | os.PathLike[str]) -> Path:
+    """The absolute path in clean text whatever the locale, ``~`` expanded, links left as the user names them."""
+    return Path(absolute(Path(path).expanduser()).decode("utf-8", "surrogateescape"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +297,7 @@ def _source(
     return SourceSettings(
         name=scalar("name", _source_name, "letters, digits, '.', '-', '_' and inner spaces, at most 64", ""),
         kind=scalar("kind", str, "the kind of a source", "markdown"),
-        path=_absolute(path),
+        path=as_named(path),
         privacy=scalar("privacy", _choice(*labels), ", ".join(labels), _default_privacy(labels)),
         weight=scalar("weight", _number(0.0), "a number above 0, 1 for no change", 1.0),
         include=file.texts((*place, "include"), keys.get("include")),
@@ -379,10 +381,10 @@ def add_source(
     settings: Settings, path: Path, *, name: str | None, kind: str, privacy: str | None, kinds: list[str]
 ) -> tuple[Settings, SourceSettings]:
     """Append a source to ``sources.yaml``; the settings with it, and the source."""
-    folder = _absolute(path)
-    if not folder.exists():
+    folder = as_named(path)
+    if not os.path.exists(disk_bytes(folder)):  # noqa: PTH110 - bytes, for locales that cannot spell the path
         raise UsageError(f"{folder} does not exist", hint="give the folder that holds your notes")
-    if not folder.is_dir():
+    if not os.path.isdir(disk_bytes(folder)):  # noqa: PTH112
         raise UsageError(f"{folder} is a file, expected a folder", hint=f"add its folder: brain add '{folder.parent}'")
     if kind not in kinds:
         raise UsageError(f"kind '{kind}' is not known; kinds: {', '.join(kinds)}")

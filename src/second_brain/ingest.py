@@ -36,6 +36,9 @@ BATCH_ITEMS = 256
 BATCH_BYTES = 4 << 20
 """A transaction holds so much at most: short enough that others never wait long."""
 
+BATCH_S = 2.0
+"""What was read is written after so many seconds at the latest: little is lost, a removed source is noticed."""
+
 EMBED_BATCH = 64
 """Texts embedded between two transactions."""
 
@@ -43,7 +46,10 @@ EMBED_WINDOW = 2_048
 """Texts that are looked up at once."""
 
 MASS_REMOVAL = 50
-"""If more items than this and more than half of a source are missing at once, they are kept until asked."""
+"""If more items than this and more than half of a source are lost at once, they are kept until asked.
+
+What only moved, within the source or into another one, is not lost.
+"""
 
 FailureKind = Literal["unreadable", "binary", "too-large", "unparsable"]
 
@@ -55,9 +61,9 @@ class _Tally:
     added: int = 0
     changed: int = 0
     unchanged: int = 0
+    vanished: int = 0
     failures: list[Failure] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    removed_hashes: Counter[str] = field(default_factory=Counter)
     added_hashes: Counter[str] = field(default_factory=Counter)
 
 
@@ -80,6 +86,7 @@ def sync(
     progress: Progress,
     prune: bool = False,
     only: Callable[[Item], bool] | None = None,
+    claimed: Callable[[str], bool] = lambda path: False,
 ) -> SyncReport:
     """Compare each source with the index and write what differs.
 
@@ -91,13 +98,14 @@ def sync(
         progress: told ``(source name, items done, items in all)``.
         prune: remove what is missing even if that is most of a source.
         only: compare only these items; nothing else is read or removed.
+        claimed: whether a path now belongs to another source, so that it is no loss here.
 
     Raises:
         SourceRemoved: a source was taken out of the index meanwhile.
         StorageError: the index cannot be written; what was written before stays.
     """
     started = time.perf_counter()
-    reports = [_sync_source(index, source, reading, now, progress, prune, only) for source in sources]
+    reports = [_sync_source(index, source, reading, now, progress, prune, only, claimed) for source in sources]
     index.vectors.refresh()
     return SyncReport(tuple(reports), time.perf_counter() - started)
 
@@ -110,6 +118,7 @@ def _sync_source(
     progress: Progress,
     prune: bool,
     only: Callable[[Item], bool] | None,
+    claimed: Callable[[str], bool],
 ) -> SourceReport:
     try:
         scan = source.scan()
@@ -120,43 +129,41 @@ def _sync_source(
     known = index.items(source.name)
     listed = {item.uri for item in scan.items}
     missing = [] if only or not source.exhaustive else _missing(known, listed, scan)
-    suspicious = _suspicious(len(scan.items), len(known), len(missing)) if missing and not prune else ""
-    if suspicious:
-        missing = []
     items = [item for item in scan.items if only is None or only(item)]
 
     tally = _Tally(failures=list(scan.failures))
     fresh: list[Item] = []
     for item in items:
         state = known.get(item.uri)
-        if state and state.fingerprint == item.fingerprint and (state.hash or state.failure):
+        same = state and (state.path, state.fingerprint) == (item.path, item.fingerprint)
+        if state and same and (state.hash or state.failure):
             tally.unchanged += 1
             if state.failure:
                 tally.failures.append(Failure(item.uri, "unreadable", state.failure))
-            if state.path != item.path:
-                index.write(source.name, [Touch(item)])
         else:
             fresh.append(item)
     batch: list[Change] = []
-    size = 0
+    size, written = 0, time.monotonic()
     progress(source.name, 0, len(fresh))
     for done, item in enumerate(fresh, start=1):
         change = _read(source, item, known.get(item.uri), reading, tally)
         if change is not None:
             batch.append(change)
             size += item.size
-        if len(batch) >= BATCH_ITEMS or size >= BATCH_BYTES:
+        if len(batch) >= BATCH_ITEMS or size >= BATCH_BYTES or time.monotonic() > written + BATCH_S:
             index.write(source.name, batch)
-            batch, size = [], 0
+            batch, size, written = [], 0, time.monotonic()
         progress(source.name, done, len(fresh))
-    for uri in missing:
-        tally.removed_hashes[known[uri].hash] += 1
-        batch.append(Removal(uri))
+    moved = sum((Counter(known[uri].hash for uri in missing) & tally.added_hashes).values())
+    lost = sum(not claimed(known[uri].path) for uri in missing) - moved
+    suspicious = _suspicious(len(scan.items), len(known), lost) if missing and not prune else ""
+    if suspicious:
+        missing, moved = [], 0
+    batch.extend(map(Removal, missing))
     if batch:
         index.write(source.name, batch)
     if index.needs_relinking(source.name):
         resolve_links(index, source.name)
-    moved = sum((tally.removed_hashes & tally.added_hashes).values())
     if not only:
         index.mark_synced(source.name, now(), unavailable=suspicious)
     unlisted = [uri for uri in known if uri not in listed] if not only else []
@@ -166,7 +173,7 @@ def _sync_source(
         changed=tally.changed,
         moved=moved,
         unchanged=tally.unchanged,
-        deleted=len(missing) - moved,
+        deleted=len(missing) - moved + tally.vanished,
         kept=len(unlisted) - len(missing),
         skipped=sum((scan.skipped or {}).values()),
         failures=tuple(tally.failures),
@@ -180,12 +187,12 @@ def _missing(known: dict[str, ItemState], listed: set[str], scan: Scan) -> list[
     return [uri for uri in known if uri not in listed and not uri.startswith(scan.unlisted)]
 
 
-def _suspicious(listed: int, known: int, missing: int) -> str:
+def _suspicious(listed: int, known: int, lost: int) -> str:
     """Why so large a loss is not believed at once, or ''."""
-    if listed == 0:
+    if listed == 0 and lost:
         return f"lists no files, but {known} were indexed: they are kept"
-    if missing > MASS_REMOVAL and missing > known // 2:
-        return f"lists only {listed} files, but {known} were indexed: the {missing} missing ones are kept"
+    if lost > MASS_REMOVAL and lost > known // 2:
+        return f"lists only {listed} files, but {known} were indexed: the missing ones are kept"
     return ""
 
 
@@ -198,6 +205,7 @@ def _read(source: Source, item: Item, state: ItemState | None, reading: Reading,
             return Touch(item)
         documents = tuple(_documents(blob, reading))
     except FileNotFoundError:
+        tally.vanished += state is not None
         return Removal(item.uri) if state else None
     except ParseError as error:
         kind: FailureKind = getattr(error, "kind", "unparsable")
@@ -247,8 +255,8 @@ def embed(index: SqliteIndex, embedder: Embedder, *, progress: Progress, limit: 
     """
     started = time.perf_counter()
     index.vectors.begin(embedder.identity)
-    total_at_start = index.vectors.waiting_count()
-    total = total_at_start if limit is None else min(total_at_start, limit)
+    waiting_at_start = index.vectors.waiting_count()
+    total = waiting_at_start if limit is None else min(waiting_at_start, limit)
     refused: dict[bytes, Failure] = {}
     embedded = 0
     progress("embed", 0, total)
@@ -257,9 +265,8 @@ def embed(index: SqliteIndex, embedder: Embedder, *, progress: Progress, limit: 
         if not waiting:
             break
         for first in range(0, len(waiting), EMBED_BATCH):
-            _embed_batch(index, embedder, waiting[first : first + EMBED_BATCH], refused)
-            embedded = total_at_start - index.vectors.waiting_count()
-            progress("embed", min(max(embedded, 0), total), total)
+            embedded += _embed_batch(index, embedder, waiting[first : first + EMBED_BATCH], refused)
+            progress("embed", min(embedded, total), total)
     if embedded:
         index.vectors.prune()
         index.vectors.refresh()
@@ -268,8 +275,11 @@ def embed(index: SqliteIndex, embedder: Embedder, *, progress: Progress, limit: 
 
 def _embed_batch(
     index: SqliteIndex, embedder: Embedder, batch: Sequence[tuple[bytes, str]], refused: dict[bytes, Failure]
-) -> None:
-    """Embed and store; when the embedder fails, halve the batch until the text that it refuses stands alone."""
+) -> int:
+    """Embed and store; returns how many chunks got a vector.
+
+    When the embedder fails, the batch is halved until the text that it refuses stands alone.
+    """
     try:
         vectors = embedder.embed_documents([text for _, text in batch])
     except BrainError:
@@ -279,9 +289,7 @@ def _embed_batch(
             hash, text = batch[0]
             first_line = text.partition("\n")[0][:80]
             refused[hash] = Failure(hash.hex(), "embedding", f"'{first_line}': {type(error).__name__}: {error}")
-            return
+            return 0
         middle = len(batch) // 2
-        _embed_batch(index, embedder, batch[:middle], refused)
-        _embed_batch(index, embedder, batch[middle:], refused)
-        return
-    index.vectors.add(embedder.identity, [hash for hash, _ in batch], vectors)
+        return sum(_embed_batch(index, embedder, half, refused) for half in (batch[:middle], batch[middle:]))
+    return index.vectors.add(embedder.identity, [hash for hash, _ in batch], vectors)

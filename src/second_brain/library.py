@@ -27,6 +27,7 @@ from .index.sqlite.store import SqliteIndex
 from .protocols import Embedder, Progress
 from .retrieval import Retriever, SourceRules
 from .sources.fingerprints import fingerprint
+from .sources.paths import disk_bytes
 from .types import EmbedReport, Filter, Item, Mode, Query, SearchResult, SyncReport
 
 OLD_AFTER = timedelta(days=1)
@@ -239,10 +240,10 @@ class Brain:
             if named:
                 chosen[named[0]] = []
                 continue
-            path = Path(os.path.abspath(Path(target).expanduser()))  # noqa: PTH100 - links stay as named
+            path = config.as_named(target)
             owners = [source for source in self.settings.sources if path.is_relative_to(source.path)]
             if not owners:
-                if path.exists():
+                if os.path.exists(disk_bytes(path)):  # noqa: PTH110 - bytes, for any locale
                     raise NotFound(
                         f"{path} lies in no source; sources: "
                         + (", ".join(f"{s.name} ({s.path})" for s in self.settings.sources) or "none yet"),
@@ -302,7 +303,7 @@ class Brain:
         """Whether the file still is what was indexed: one stat."""
         known = self.index.fingerprint(uri)
         try:
-            now = fingerprint(Path(os.fsdecode(path.encode("utf-8"))).stat(), time.time_ns())
+            now = fingerprint(os.stat(disk_bytes(path)), time.time_ns())  # noqa: PTH116
         except FileNotFoundError:
             yield "the file is gone or its disk is not there; run `brain index`"
         except OSError as error:
@@ -358,8 +359,7 @@ class Brain:
             return []
         found = self.index.find(name, filter)
         if not found and ("/" in name or "\\" in name or name.startswith(("~", "."))):
-            path = os.path.abspath(Path(name).expanduser())  # noqa: PTH100 - links stay as named
-            found = self.index.find(path, filter)
+            found = self.index.find(str(config.as_named(name)), filter)
         if not found and len(name) >= 4 and all(char in "0123456789abcdef" for char in name):
             keys = [key for key, _ in self.index.chunk_keys(name, filter)]
             documents = {chunk.document.uri: chunk.document for chunk in self.index.chunks(keys).values()}

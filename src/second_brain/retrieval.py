@@ -10,10 +10,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from .analysis import QueryTerms, match_expression, query_terms
-from .errors import BrainError, IndexLocked
+from .errors import BrainError, IndexLocked, ModelError
 from .index.sqlite.records import Candidate, StoredChunk
 from .index.sqlite.store import SqliteIndex
 from .protocols import Embedder
@@ -23,6 +24,9 @@ from .types import Explanation, Hit, Mode, Query, Ranking, SearchResult, Signal
 
 MIN_CANDIDATES = 100
 """Each retriever yields so many at least; the order of the first ten does not change beyond (docs/evaluation.md)."""
+
+DEEPER = 8
+"""So many times as many are asked for when the cap on hits of one document leaves the list short."""
 
 MIN_PREFIX = 3
 """A term that the index does not hold is looked for as the beginning of others from so many characters on."""
@@ -67,23 +71,19 @@ class Retriever:
         can answer, its error is raised.
         """
         watch = _Watch()
-        notices: list[str] = []
         with watch("understand"):
             terms = query_terms(query.text)
-        if not query.text.strip():
-            return SearchResult(query.text, query.mode, (), ("the query is empty: type some words",), watch.spent)
+        if not terms.terms:
+            notice = "the query holds no word to search for: type some words"
+            return SearchResult(query.text, query.mode, (), (notice,), watch.spent)
         depth = max(MIN_CANDIDATES, 4 * query.limit)
-        rankings, mode = self._retrieve(query, terms, depth, watch, notices)
-        with watch("fuse"):
-            candidates = self.index.candidates(list({key: None for ranking in rankings for key, _ in ranking.entries}))
-            signals = self._fuse(rankings, mode, candidates)
-        with watch("adjust"):
-            scored = self._adjusted(signals, candidates, query)
-        with watch("group"):
-            ordered = ((entry, entry[1].document) for entry in scored)
-            best = [
-                entry for entry, _ in zip(diversity.cap(ordered, query.per_document), range(query.limit), strict=False)
-            ]
+        while True:
+            notices: list[str] = []
+            rankings, mode = self._retrieve(query, terms, depth, watch, notices)
+            best = self._best(rankings, mode, query, watch)
+            if len(best) == query.limit or all(len(ranking.entries) < depth for ranking in rankings):
+                break
+            depth *= DEEPER  # a few long documents took all the places
         with watch("quote"):
             stored = self.index.chunks([candidate.key for _, candidate, _ in best])
             hits = tuple(
@@ -91,9 +91,20 @@ class Retriever:
                 for rank, (score, candidate, explanation) in enumerate(best, start=1)
                 if candidate.key in stored
             )
-        if not hits and not terms.terms and mode == "lexical":
-            notices.append("the query holds no word to search for: type some words")
         return SearchResult(query.text, mode, hits, tuple(notices), watch.spent)
+
+    def _best(
+        self, rankings: list[Ranking], mode: Mode, query: Query, watch: _Watch
+    ) -> list[tuple[float, Candidate, Explanation]]:
+        """The first ``limit`` candidates, at most ``per_document`` of each document."""
+        with watch("fuse"):
+            candidates = self.index.candidates(list({key: None for ranking in rankings for key, _ in ranking.entries}))
+            signals = self._fuse(rankings, mode, candidates)
+        with watch("adjust"):
+            scored = self._adjusted(signals, candidates, query)
+        with watch("group"):
+            ordered = ((entry, entry[1].document) for entry in scored)
+            return list(islice(diversity.cap(ordered, query.per_document), query.limit))
 
     # -- candidates --------------------------------------------------------------------------------------
 
@@ -124,7 +135,6 @@ class Retriever:
             if failed is not None:
                 raise failed
             if query.mode == "dense":
-                notices.append("no vectors yet: searched by word instead")
                 with watch("lexical"):
                     rankings.append(self._lexical(query, terms, depth))
         names = {ranking.name for ranking in rankings}
@@ -145,15 +155,17 @@ class Retriever:
         """The dense ranking, or None while there are no vectors to search."""
         holds = self.index.vectors.embedder
         if not holds:
+            notices.append("no vectors yet: searched by word only; run `brain embed`")
             return None
-        embedder = self.embedder()
+        with _translated("cannot be loaded"):
+            embedder = self.embedder()
         if holds != embedder.identity:
             notices.append(
                 f"search by meaning is off: the index holds vectors of '{holds}', the settings ask for"
                 f" '{embedder.identity}'; run `brain embed`"
             )
             return None
-        with watch("embed"):
+        with watch("embed"), _translated(f"'{holds}' failed"):
             vector = embedder.embed_queries([query.text])[0]
         with watch("dense"):
             ranking = self.index.dense(vector, query.filter, depth)
@@ -210,6 +222,17 @@ class Retriever:
             scored.append((round(explanation.replay(), 9), candidate, explanation))
         scored.sort(key=lambda entry: (-entry[0], entry[1].id))
         return scored
+
+
+@contextmanager
+def _translated(what: str) -> Iterator[None]:
+    """Turn whatever an embedder raises, which may be anybody's, into an error of ours."""
+    try:
+        yield
+    except BrainError:
+        raise
+    except Exception as error:
+        raise ModelError(f"the embedder {what}: {type(error).__name__}: {error}") from error
 
 
 def _scale(ranking: Ranking) -> Scale:

@@ -175,10 +175,11 @@ def embedding_hash(text: str) -> bytes:
 class Filter:
     """What a search may return. Empty tuples and None mean no restriction.
 
-    ``tags`` match themselves and their descendants (``a`` finds ``a/b``), letter case ignored; all must
-    match. ``since`` is inclusive, ``until`` exclusive, both compared with the document's date (its own,
-    else its modification time). ``path_prefix`` is compared with the path below the source's root, and with
-    the absolute path. ``privacy`` lists the labels that the asker may see; None means all.
+    ``tags`` match themselves and their descendants (``a`` finds ``a/b``), letter case ignored; all must match.
+    ``since`` is inclusive, ``until`` exclusive, both aware and compared with the document's date (its own, else its
+    modification time); a bare day of a note is compared in their time zone. ``path_prefix`` is compared with the
+    path below the source's root, and with the absolute path. ``privacy`` lists the labels that the asker may see;
+    None means all.
     """
 
     sources: tuple[str, ...] = ()

@@ -238,7 +238,6 @@ def test_japanese_arguments_are_understood_in_every_locale(
         assert "排水ポンプを交換した。" in outcome.stdout.decode("utf-8")
 
 
-@pytest.mark.xfail(strict=True, reason="config.add_source asks for the folder in the locale's encoding")
 def test_a_japanese_folder_is_added_and_indexed_in_a_c_locale(tmp_path: Path) -> None:
     """The same source and the same index as under UTF-8."""
     notes = tmp_path / "会議の記録"

@@ -21,15 +21,21 @@ from ..errors import ModelError
 from ..protocols import Vectors
 from .cache import built_folder
 from .tokenizer import Tokenizer, write_tokenizer
-from .weights import Weights, find_weights
+from .weights import REINSTALL, Weights, find_weights
 
 TokenVectors: TypeAlias = "list[tuple[Vectors, list[int]]]"
 """For each text the vectors of its tokens, shape (tokens, dimensions), unit norm, and the tokens' ids."""
 
+_WEIGHTS = "e4c0bea01bd93bb3"
+"""The digest of the weights that ``E5Embedder.identity`` stands for."""
+
 _BUILD = 1
-"""Raise it when the files that `_build` writes change."""
+"""Raise it when the files that ``build`` writes change."""
+
+_GRAPH = "encoder.onnx"
 
 _QUERY, _PASSAGE = "query:", "passage:"
+"""What the model was trained to see before a text, with a space that belongs to the text's first token."""
 
 _LONGEST = 512
 
@@ -39,8 +45,8 @@ class E5Embedder:
 
     ``cache_dir`` is where the built model is kept, ``threads`` how many cores to use (all that this process
     may run on, when None). Making one costs nothing; it may be shared by threads.
-    Of each document the first `max_tokens` tokens are read (of a query one less). A blank text is a ValueError; a model that cannot be
-    loaded or run, a ModelError.
+    Of each document the first `max_tokens` tokens are read (of a query one less).
+    A blank text is a ValueError; a model that cannot be loaded or run, a ModelError.
     """
 
     identity = "e5-small-q4/1"
@@ -116,7 +122,7 @@ class _Encoder:
     def __init__(self, weights: Weights, folder: Path, threads: int) -> None:
         self.tokenizer = Tokenizer(folder, unknown=weights.specials.unknown)
         self._weights = weights
-        self._session = _open_session(folder / "encoder.onnx", threads)
+        self._session = _open_session(folder / _GRAPH, threads)
         self._budget = min(max(1024, 512 * threads), 4096)
 
     def sequences(self, prefix: str, texts: Sequence[str]) -> list[list[int]]:
@@ -157,12 +163,19 @@ def batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
 
 def _load(cache_dir: Path, threads: int) -> _Encoder:
     weights = Weights(find_weights())
-    name = f"e5-small-q4-{_BUILD}-{weights.digest()}"
+    digest = weights.digest()
+    if digest != _WEIGHTS:
+        raise ModelError(
+            f"{weights.path} holds other weights than those of {E5Embedder.identity}: "
+            f"digest {digest}, expected {_WEIGHTS}",
+            hint=REINSTALL,
+        )
+    name = f"e5-small-q4-{_BUILD}-{digest}"
 
     def build(folder: Path) -> None:
         from .graph import write_encoder  # onnx, only when there is something to build
 
-        write_encoder(folder, weights)
+        write_encoder(folder / _GRAPH, weights)
         write_tokenizer(
             folder,
             weights.pieces(),
@@ -185,8 +198,13 @@ def _load(cache_dir: Path, threads: int) -> _Encoder:
 
 
 def _open_session(graph: Path, threads: int) -> Any:
-    import onnxruntime
-
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise ModelError(
+            f"onnxruntime, which runs the model, cannot be imported: {error}",
+            hint="pip install --force-reinstall onnxruntime",
+        ) from error
     onnxruntime.set_default_logger_severity(4)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4

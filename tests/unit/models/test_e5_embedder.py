@@ -14,6 +14,7 @@ import pytest
 from second_brain.errors import ModelError
 from second_brain.models import e5 as e5_module
 from second_brain.models.e5 import E5Embedder, batches
+from second_brain.models.weights import find_weights
 
 LANGUAGES = {
     "en": "The pump in the cellar lost its prime after the storm, so we bled the line and replaced the valve.",
@@ -229,6 +230,19 @@ def test_a_cache_that_cannot_be_written_is_a_clear_error(tmp_path: Path):
         E5Embedder(blocked).embed_queries(["a question"])
     assert str(blocked) in str(caught.value)
     assert caught.value.hint
+
+
+def test_other_weights_than_the_identity_stands_for_are_refused(
+    model_cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    """Vectors of other weights would be compared with those in the index as if they were the same."""
+    data = bytearray(find_weights().read_bytes())
+    data[-4:] = b"else"
+    other = tmp_path / "other.bin"
+    other.write_bytes(data)
+    monkeypatch.setattr(e5_module, "find_weights", lambda: other)
+    with pytest.raises(ModelError, match=r"other\.bin holds other weights than those of e5-small-q4/1"):
+        E5Embedder(model_cache).embed_queries(["a question"])
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of file sizes are POSIX")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from datetime import UTC
 from typing import Any
 
 from ...types import Filter
@@ -40,12 +41,12 @@ def condition(filter: Filter) -> tuple[str, list[Any]]:
             "EXISTS (SELECT 1 FROM tag t WHERE t.document = d.key AND (t.tag = ? OR (t.tag >= ? AND t.tag < ?)))"
         )
         values.extend((folded, folded + "/", folded + "0"))
-    if filter.since is not None:
-        parts.append("d.date >= ?")
-        values.append(filter.since.timestamp())
-    if filter.until is not None:
-        parts.append("d.date < ?")
-        values.append(filter.until.timestamp())
+    for operator, moment in ((">=", filter.since), ("<", filter.until)):
+        if moment is not None:
+            # A note that names a bare day means that day of the reader's, whatever the zone: it is stored as the
+            # day's midnight in UTC, and compared with the clock on the reader's wall.
+            parts.append(f"iif(d.own_date % 86400 = 0, d.own_date {operator} ?, d.date {operator} ?)")
+            values.extend((moment.replace(tzinfo=UTC).timestamp(), moment.timestamp()))
     if filter.path_prefix:
         prefix = unicodedata.normalize("NFC", filter.path_prefix)
         parts.append(

@@ -151,7 +151,7 @@ class SqliteIndex:
                     connection.execute(
                         "INSERT INTO item(source, uri, path, fingerprint, hash, modified, size, failure)"
                         " VALUES (?, ?, ?, ?, '', ?, ?, ?) ON CONFLICT(uri) DO UPDATE SET"
-                        " fingerprint = excluded.fingerprint, failure = excluded.failure",
+                        " path = excluded.path, fingerprint = excluded.fingerprint, failure = excluded.failure",
                         (
                             key,
                             item.uri,

@@ -1,0 +1,346 @@
+"""Retrieval: which rankings run, how they become one, what the reader is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+from second_brain import ingest
+from second_brain.chunking.markdown import MarkdownChunker
+from second_brain.errors import IndexLocked, ModelError, StorageError
+from second_brain.index.sqlite.records import Removal, Replacement, Unread
+from second_brain.index.sqlite.store import SqliteIndex
+from second_brain.models.hashing import HashingEmbedder
+from second_brain.parsing.markdown import MarkdownParser
+from second_brain.ranking.fusion import FusionSettings
+from second_brain.retrieval import Retriever, SourceRules
+from second_brain.types import MODES, Blob, Filter, Item, Query
+
+NOW = datetime(2031, 5, 2, 12, tzinfo=UTC)
+
+
+def change(uri: str, text: str, privacy: str = "") -> Replacement:
+    item = Item(uri, uri.partition("/")[0], f"/{uri}", "text/markdown", "1", NOW, len(text))
+    (document,) = MarkdownParser().parse(Blob(item, text.encode("utf-8")))
+    return Replacement(item, text, ((document, tuple(MarkdownChunker().chunk(document))),))
+
+
+class Corpus:
+    """An index of texts and the retriever over it."""
+
+    def __init__(self, path) -> None:
+        self.index = SqliteIndex(path)
+        self.embedder: HashingEmbedder = HashingEmbedder()
+        self.loaded = 0
+
+    def put(self, *, embed: bool = True, **texts: str) -> None:
+        """Write texts by name; ``source__name`` is the note of another source than ``n``."""
+        for name, text in texts.items():
+            source, _, rest = name.rpartition("__")
+            self.put_at(f"{source or 'n'}/{rest}.md", text)
+        if embed:
+            self.embed()
+
+    def put_at(self, uri: str, text: str) -> None:
+        source = uri.partition("/")[0]
+        self.index.put_source(source, "markdown", f"/{source}")
+        self.index.write(source, [change(uri, text)])
+
+    def embed(self) -> None:
+        ingest.embed(self.index, self.embedder, progress=lambda *report: None)
+
+    def load(self) -> HashingEmbedder:
+        self.loaded += 1
+        return self.embedder
+
+    def search(self, text: str, *, fusion=FusionSettings(), rules=None, **query):
+        retriever = Retriever(self.index, self.load, fusion, rules or {})
+        return retriever.search(Query(text, **{"now": NOW, **query}))
+
+    def found(self, text: str, **query) -> list[str]:
+        return [hit.title for hit in self.search(text, **query).hits]
+
+
+@pytest.fixture
+def corpus(tmp_path) -> Iterator[Corpus]:
+    made = Corpus(tmp_path / "index.db")
+    yield made
+    made.index.close()
+
+
+@pytest.fixture
+def birds(corpus) -> Corpus:
+    """Notes about birds, of two sources, dated and withdrawn."""
+    corpus.put(
+        heron="---\ndate: 2031-04-02\n---\nA heron stood at the weir. 鷺が堰に立つ。\n",
+        owl="---\ndate: 2030-05-02\n---\nThe owl and the heron nest above the shed.\n",
+        gannet="---\nstatus: deprecated\n---\nNo heron here, a gannet.\n",
+        other__heron="# Another heron\n\nThe heron of another vault.\n",
+        kelp="Kelp dries in two days.\n",
+    )
+    return corpus
+
+
+RULES = {"n": SourceRules(weight=0.8, half_life_days=30.0), "other": SourceRules(weight=1.5)}
+
+
+# -- scores --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fusion", [FusionSettings(), FusionSettings("rrf"), FusionSettings(dense_weight=0.9)])
+@pytest.mark.parametrize("mode", MODES)
+def test_the_explanation_replays_to_the_score(birds, mode, fusion):
+    """Every signal is there: retrievers, source weight, age, status; hits are in order of score."""
+    result = birds.search("heron weir", mode=mode, fusion=fusion, rules=RULES)
+    assert [hit.rank for hit in result.hits] == list(range(1, len(result.hits) + 1))
+    assert [hit.score for hit in result.hits] == sorted((hit.score for hit in result.hits), reverse=True)
+    for hit in result.hits:
+        assert hit.explanation.replay() == pytest.approx(hit.score, abs=1e-9)
+    signals = {hit.uri: {signal.name for signal in hit.explanation.signals} for hit in result.hits}
+    retrievers = {"lexical", "dense"} if mode == "hybrid" else {mode}
+    assert signals["n/gannet.md"] - {"lexical", "dense"} == {"source weight", "age", "status"}
+    assert signals["other/heron.md"] == retrievers | {"source weight"}
+
+
+def test_age_counts_from_the_now_of_the_query(birds):
+    """The same question at the same moment has the same scores; a half-life later they are half."""
+    first = birds.search("heron", mode="lexical", rules=RULES)
+    again = birds.search("heron", mode="lexical", rules=RULES)
+    assert first.hits == again.hits
+    later = birds.search("heron", mode="lexical", rules=RULES, now=NOW + timedelta(days=30))
+    halves = {hit.uri: hit.score for hit in later.hits}
+    for hit in first.hits:
+        assert halves[hit.uri] == pytest.approx(hit.score * (0.5 if hit.source == "n" else 1.0), abs=1e-8)
+
+
+def test_weights_ages_and_status_change_the_order(birds):
+    """A year is twelve half-lives: the owl falls behind; what its author withdrew counts half."""
+    assert birds.search("gannet", mode="lexical").hits[0].explanation.signals[-1].name == "status"
+    plain = birds.found("owl heron nest", mode="lexical")
+    assert plain[0] == "owl"
+    assert birds.found("owl heron nest", mode="lexical", rules=RULES)[-1] == "owl"
+    assert birds.found("heron", mode="lexical", rules={"other": SourceRules(weight=9.0)})[0] == "Another heron"
+
+
+def test_equal_scores_are_ordered_by_chunk_id(corpus):
+    """Twenty equal notes come in the same order in every mode and for every limit."""
+    for number in range(20):
+        corpus.put_at(f"n/{number:02}/same.md", "the same heron")
+    corpus.embed()
+    for mode in MODES:
+        every = [hit.id for hit in corpus.search("heron", mode=mode, limit=20).hits]
+        assert every == sorted(every)
+        for limit in (5, 10, 15):
+            assert [hit.id for hit in corpus.search("heron", mode=mode, limit=limit).hits] == every[:limit]
+
+
+# -- quotes --------------------------------------------------------------------------------------------------
+
+
+def test_a_hit_is_an_exact_quote_with_its_place(corpus):
+    """Text, offsets and line are those of the file's text, headings from the outermost down."""
+    text = "---\ntags: [bird]\n---\n# 鳥 🙂\n\nAbout birds.\n\n## Heron\n\nA heron at the weir.\n\n## Owl\n\nAn owl.\n"
+    corpus.put(note=text)
+    (hit,) = corpus.search("weir", mode="lexical").hits
+    assert (hit.text, hit.line, hit.heading_path) == ("## Heron\n\nA heron at the weir.", 8, ("鳥 🙂", "Heron"))
+    assert text[hit.start : hit.end] == hit.text
+    assert (hit.uri, hit.path, hit.title, hit.tags, hit.source) == ("n/note.md", "/n/note.md", "鳥 🙂", ("bird",), "n")
+    assert (hit.kind, hit.type, hit.date, hit.status, hit.privacy) == ("markdown", "note", NOW, "", "")
+
+
+def test_a_document_has_two_hits_at_most_unless_asked(corpus):
+    """The cap keeps the best of a document; None lifts it."""
+    corpus.put(long="\n\n".join(f"## Part {number}\n\nheron {number}" for number in range(9)), short="heron x y z")
+    assert sorted(corpus.found("heron", mode="lexical")) == ["long", "long", "short"]
+    assert corpus.found("heron", mode="lexical", per_document=1).count("long") == 1
+    assert corpus.found("heron", mode="lexical", per_document=None).count("long") == 9
+    assert len(corpus.found("heron", mode="lexical", per_document=None, limit=4)) == 4
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_cap_never_makes_the_list_short(corpus, mode):
+    """A long document with a thousand better passages does not hide the ten that hold the word once."""
+    corpus.put_at("n/long.md", "\n\n".join(f"## heron heron\n\nheron heron {number}" for number in range(1000)))
+    for number in range(10):
+        corpus.put_at(f"n/{number}.md", f"many words of other things, and then one heron, and more words {number}")
+    corpus.embed()
+    hits = corpus.search("heron", mode=mode).hits
+    assert len(hits) == 10
+    assert len({hit.uri for hit in hits}) == 9
+
+
+def test_fewer_documents_than_the_limit_end_the_search(corpus):
+    """All of the index was looked at; the list is as long as the cap allows."""
+    corpus.put(a="\n\n".join(f"## Part {number}\n\nheron {number}" for number in range(300)), b="heron")
+    assert sorted(corpus.found("heron", mode="hybrid", limit=10)) == ["a", "a", "b"]
+
+
+# -- what cannot run -----------------------------------------------------------------------------------------
+
+
+class Failing(HashingEmbedder):
+    """Embeds documents; queries raise what it is told."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__()
+        self.error = error
+
+    def embed_queries(self, texts: Sequence[str]) -> np.ndarray:
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [ModelError("the model is damaged"), RuntimeError("the model is damaged")])
+def test_without_the_embedder_the_words_answer(birds, error):
+    """A hybrid search says that it is half one; a dense search has nothing to say and raises."""
+    birds.embedder = Failing(error)
+    result = birds.search("weir", mode="hybrid")
+    assert (result.mode, [hit.title for hit in result.hits]) == ("lexical", ["heron"])
+    assert any("search by meaning is not available" in notice for notice in result.notices)
+    assert any("the model is damaged" in notice for notice in result.notices)
+    with pytest.raises(ModelError, match="the model is damaged"):
+        birds.search("weir", mode="dense")
+
+
+def test_an_embedder_that_cannot_be_loaded_is_one_that_fails(birds):
+    """Whatever its package raises."""
+
+    def load() -> HashingEmbedder:
+        raise ImportError("no module named 'other'")
+
+    result = Retriever(birds.index, load).search(Query("weir", NOW))
+    assert (result.mode, [hit.title for hit in result.hits]) == ("lexical", ["heron"])
+    assert any("no module named 'other'" in notice for notice in result.notices)
+
+
+def test_without_the_terms_the_vectors_answer(birds):
+    """A lexical search that fails is never zero results: the hybrid one says so, the lexical one raises."""
+    birds.index.database.rows("DROP TABLE vocabulary")
+    result = birds.search("weir", mode="hybrid")
+    assert (result.mode, result.hits[0].title) == ("dense", "heron")
+    assert any("lexical search failed" in notice for notice in result.notices)
+    with pytest.raises(StorageError):
+        birds.search("weir", mode="lexical")
+
+
+def test_a_locked_index_is_an_error(birds):
+    """Waiting is not answering."""
+
+    class Locked(Failing):
+        pass
+
+    birds.embedder = Locked(IndexLocked("another process"))
+    with pytest.raises(IndexLocked):
+        birds.search("weir", mode="hybrid")
+
+
+def test_before_the_first_vector_the_words_answer(corpus):
+    """The result says which mode answered, and that there are no vectors yet; no model is loaded."""
+    corpus.put(embed=False, heron="A heron at the weir.")
+    for mode in ("hybrid", "dense"):
+        result = corpus.search("weir", mode=mode)
+        assert (result.mode, [hit.title for hit in result.hits]) == ("lexical", ["heron"])
+        assert result.notices == ("no vectors yet: searched by word only; run `brain embed`",)
+    assert corpus.loaded == 0
+    assert corpus.search("weir", mode="lexical").notices == ()
+
+
+def test_vectors_of_another_embedder_are_not_compared(birds):
+    """Both names are told, and what to type."""
+    birds.embedder = HashingEmbedder(dimensions=384)
+    for mode in ("hybrid", "dense"):
+        result = birds.search("weir", mode=mode)
+        assert (result.mode, [hit.title for hit in result.hits]) == ("lexical", ["heron"])
+        (notice,) = result.notices
+        assert "'hashing-256/1'" in notice
+        assert "'hashing-384/1'" in notice
+        assert "brain embed" in notice
+
+
+def test_chunks_that_wait_are_told(birds):
+    """They are found by word meanwhile."""
+    birds.put(embed=False, new="A new avocet.")
+    result = birds.search("avocet")
+    assert (result.mode, result.hits[0].title) == ("hybrid", "new")
+    assert result.notices == ("1 chunks have no vector yet and were searched by word only; run `brain embed`",)
+
+
+def test_a_lexical_search_loads_no_model(birds):
+    """Nor does a question without words."""
+    birds.search("heron", mode="lexical")
+    birds.search("???", mode="hybrid")
+    assert birds.loaded == 0
+    birds.search("heron", mode="hybrid")
+    assert birds.loaded == 1
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("text", ["", "   ", "\n", "???", "。、", "🙂", '"', "-", "( )", "\ufeff", "\0"])
+def test_a_question_without_words_has_no_hits_and_a_hint(birds, mode, text):
+    """The same in every mode: nothing is found by chance."""
+    result = birds.search(text, mode=mode)
+    assert result.hits == ()
+    (notice,) = result.notices
+    assert "type some words" in notice
+
+
+def test_nothing_found_is_an_empty_answer_without_excuse(birds):
+    """Also under a filter that lets nothing through, in every mode."""
+    assert birds.search("zebra", mode="lexical").hits == birds.search("zebra", mode="lexical").notices == ()
+    for mode in MODES:
+        result = birds.search("heron", mode=mode, filter=Filter(tags=("nowhere",)))
+        assert (result.hits, result.mode) == ((), mode)
+
+
+# -- while others write --------------------------------------------------------------------------------------
+
+
+def test_a_note_removed_during_the_search_is_no_hit(birds):
+    """The lexical ranking found it; before the answer is made, another process removes it."""
+
+    class Meddling(HashingEmbedder):
+        def embed_queries(self, texts: Sequence[str]) -> np.ndarray:
+            birds.index.write("n", [Removal("n/heron.md")])
+            birds.put(embed=False, news="Something else entirely.")
+            return super().embed_queries(texts)
+
+    birds.embedder = Meddling()
+    result = birds.search("weir")
+    assert "heron" not in [hit.title for hit in result.hits if hit.source == "n"]
+    assert all(
+        "weir" not in signal.name and signal.name == "dense"
+        for hit in result.hits
+        for signal in hit.explanation.signals
+        if signal.operation == "add"
+    )
+
+
+# -- notes on hits -------------------------------------------------------------------------------------------
+
+
+def test_a_hit_says_what_its_reader_must_know(corpus):
+    """Withdrawn by its author, past the day to which it holds, or not readable when last indexed."""
+    corpus.put(
+        a="---\nstatus: Superseded\n---\nheron a",
+        b="---\nstale_after: 2031-05-02\n---\nheron b",
+        c="---\nstale_after: 2031-05-03\n---\nheron c",
+        d="heron d",
+    )
+    item = change("n/d.md", "heron d").item
+    corpus.index.write("n", [Unread(item, "no permission", retry=True)])
+    notes = {hit.title: hit.notes for hit in corpus.search("heron").hits}
+    assert notes == {
+        "a": ("its author marked it superseded",),
+        "b": ("stale since 2031-05-02",),
+        "c": (),
+        "d": ("could not be read when last indexed: no permission",),
+    }
+
+
+def test_the_time_of_each_stage_is_told(birds):
+    """In milliseconds; a lexical search spends none on vectors."""
+    assert set(birds.search("heron").timings_ms) >= {"understand", "lexical", "embed", "dense", "fuse", "quote"}
+    assert not {"embed", "dense"} & set(birds.search("heron", mode="lexical").timings_ms)
+    assert all(spent >= 0 for spent in birds.search("heron").timings_ms.values())
