@@ -196,7 +196,8 @@ class Brain:
         """
         with sync_lock(self.settings.index, progress=progress):
             for setting in self.settings.sources:
-                self.index.put_source(setting.name, setting.kind, str(setting.path))
+                label = self.settings.label(setting.name, "")
+                self.index.put_source(setting.name, setting.kind, str(setting.path), label)
             chosen = self._targets(targets)
             reports: list[SyncReport] = []
             for setting, paths in chosen.items():
@@ -209,6 +210,11 @@ class Brain:
                     def only(item: Item, wanted: tuple[Path, ...] = wanted) -> bool:
                         return any(Path(item.path).is_relative_to(path) for path in wanted)
 
+                inner = tuple(s.path for s in self.settings.sources if s != setting)
+
+                def claimed(path: str, inner: tuple[Path, ...] = inner, root: Path = setting.path) -> bool:
+                    return any(Path(path).is_relative_to(p) for p in inner if p.is_relative_to(root))
+
                 reports.append(
                     ingest.sync(
                         self.index,
@@ -218,6 +224,7 @@ class Brain:
                         progress=progress,
                         prune=prune,
                         only=only,
+                        claimed=claimed,
                     )
                 )
         return SyncReport(
@@ -281,7 +288,7 @@ class Brain:
         """The passages that answer best, in order, with what the reader must know about them."""
         if limit < 1:
             raise UsageError(f"the number of hits must be at least 1, not {limit}")
-        self._check_filter(filter)
+        filter = self._allowed(filter)
         retriever = Retriever(
             self.index,
             self.embedder,
@@ -293,11 +300,20 @@ class Brain:
         hits = tuple(replace(hit, notes=(*hit.notes, *self._disk_notes(hit.uri, hit.path))) for hit in result.hits)
         return replace(result, hits=hits, notices=(*result.notices, *self._notices(query.now)))
 
-    def _check_filter(self, filter: Filter) -> None:
-        known = {source.name for source in self.settings.sources}
+    def _allowed(self, filter: Filter) -> Filter:
+        """The filter without the sources that the asker may not see by the settings of now.
+
+        The labels in the index are those of the last sync. Raises NotFound for a source that nobody knows.
+        """
+        known = {source.name for source in self.settings.sources} | {name for name, _, _ in self.index.freshness()}
         for name in filter.sources:
-            if name not in known and not any(state.name == name for state in self.index.sources()):
+            if name not in known:
                 raise self._no_source(name)
+        if filter.privacy is None:
+            return filter
+        names = filter.sources or sorted(known)
+        allowed = tuple(name for name in names if self.settings.label(name, "") in filter.privacy)
+        return replace(filter, sources=allowed) if allowed else replace(filter, privacy=())
 
     def _disk_notes(self, uri: str, path: str) -> Iterator[str]:
         """Whether the file still is what was indexed: one stat."""
@@ -313,17 +329,17 @@ class Brain:
                 yield "the file changed since it was indexed; run `brain index`"
 
     def _notices(self, now: datetime) -> Iterator[str]:
-        states = self.index.sources()
+        states = self.index.freshness()
         if not states:
             yield "the index is empty: type `brain add ~/notes` (the folder of your notes), then `brain index`"
-        synced = [state.synced for state in states if state.synced]
+        synced = [when for _, when, _ in states if when]
         if synced and now - max(synced) > OLD_AFTER:
             days = (now - max(synced)).days
             ago = "a day" if days == 1 else f"{days} days"
             yield f"the index was last compared with the files {ago} ago; run `brain index`"
-        for state in states:
-            if state.unavailable:
-                yield f"source '{state.name}' was not available at the last run: {state.unavailable}"
+        for name, _, unavailable in states:
+            if unavailable:
+                yield f"source '{name}' was not available at the last run: {unavailable}"
 
     def get(self, name: str, *, filter: Filter = Filter()) -> Note:
         """A document by uri, path (absolute, below a source, or its end), title, alias, or the id of a chunk.
@@ -332,26 +348,28 @@ class Brain:
             NotFound: nothing answers to the name.
             Ambiguous: several documents do.
         """
-        found = self._find(name, filter)
-        if not found:
-            raise NotFound(
-                f"nothing in the index answers to '{name}'",
-                hint=f"try `brain search '{name}'`, or `brain index` if the file is new",
+        filter = self._allowed(filter)
+        with self.index.database.snapshot():  # a document that is replaced meanwhile is not half the old one
+            found = self._find(name, filter)
+            if not found:
+                raise NotFound(
+                    f"nothing in the index answers to '{name}'",
+                    hint=f"try `brain search '{name}'`, or `brain index` if the file is new",
+                )
+            if len(found) > 1:
+                raise Ambiguous(
+                    f"{len(found)} documents answer to '{name}'",
+                    [document.uri for document in found],
+                    hint="use one of: " + ", ".join(document.uri for document in found[:10]),
+                )
+            (document,) = found
+            return Note(
+                document,
+                self.index.text(document.key),
+                tuple(self.index.outgoing(document.key, filter)),
+                tuple(self.index.backlinks(document.uri, filter)),
+                tuple(self._disk_notes(document.uri, document.path)),
             )
-        if len(found) > 1:
-            raise Ambiguous(
-                f"{len(found)} documents answer to '{name}'",
-                [document.uri for document in found],
-                hint="use one of: " + ", ".join(document.uri for document in found[:10]),
-            )
-        (document,) = found
-        return Note(
-            document,
-            self.index.text(document.key),
-            tuple(self.index.outgoing(document.key)),
-            tuple(self.index.backlinks(document.uri, filter)),
-            tuple(self._disk_notes(document.uri, document.path)),
-        )
 
     def _find(self, name: str, filter: Filter) -> list[StoredDocument]:
         name = name.strip()
@@ -370,8 +388,7 @@ class Brain:
         """Documents by date, newest first."""
         if limit < 1:
             raise UsageError(f"the number of notes must be at least 1, not {limit}")
-        self._check_filter(filter)
-        return self.index.recent(filter, limit)
+        return self.index.recent(self._allowed(filter), limit)
 
     # -- health ------------------------------------------------------------------------------------------
 

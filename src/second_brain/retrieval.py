@@ -179,8 +179,10 @@ class Retriever:
         """The ranking with the scores of what other retrievers found too, so that none is taken for dissimilar."""
         listed = {key for key, _ in ranking.entries}
         missing = [key for other in others for key, _ in other.entries if key not in listed]
-        extra = [(key, round(float(row @ vector), 6)) for key, row in self.index.vectors.vectors(missing).items()]
-        return Ranking(ranking.name, (*ranking.entries, *sorted(extra, key=lambda entry: (-entry[1], entry[0]))))
+        rows = self.index.vectors.vectors(missing)
+        extra = [(key, round(float(rows[key] @ vector), 6)) for key in missing if key in rows]
+        extra.sort(key=lambda entry: -entry[1])  # equal ones stay in the order in which they were found
+        return Ranking(ranking.name, (*ranking.entries, *extra))
 
     # -- order -------------------------------------------------------------------------------------------
 
@@ -242,7 +244,8 @@ def _scale(ranking: Ranking) -> Scale:
     stays low, instead of its best entry becoming 1. Cosines go from that of the 100th neighbour to the best.
     """
     if ranking.name == "lexical":
-        return Scale(0.0, ranking.bound or 0.0)
+        # Without a bound, all was found by the beginnings of words.
+        return Scale(0.0, ranking.bound or observed_scale(ranking).high)
     return observed_scale(Ranking(ranking.name, ranking.entries[:MIN_CANDIDATES]))
 
 

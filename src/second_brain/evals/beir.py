@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -27,6 +27,9 @@ from .grep import Grep
 from .measures import DEPTH, Run, measure
 from .questions import NOW, Question, ask, read_lines
 from .results import Evaluation, digest, provenance
+
+KINDS = {"cosqa-dev": "code"}
+"""The kind of a set's documents where it is not prose: a source would know it, this form has no place for it."""
 
 FILES = ("corpus.jsonl", "queries.jsonl", "qrels.tsv")
 WRITTEN_AT_ONCE = 500
@@ -159,7 +162,7 @@ def index_corpus(index: SqliteIndex, corpus: BeirSet, embedder: Embedder, progre
             if not (title + text).strip():
                 continue  # there is nothing to find, nor to embed
             document = plain_document(corpus.name, id, title, text)
-            chunks = tuple(wiring.chunker(document).chunk(document))
+            chunks = tuple(_chunks(document))
             hash = _hash(document, chunks)
             listed.add(document.uri)
             if known.get(document.uri) != hash:
@@ -176,6 +179,12 @@ def index_corpus(index: SqliteIndex, corpus: BeirSet, embedder: Embedder, progre
     return tuple(f"{failure.uri}: {failure.message}" for failure in report.failures)
 
 
+def _chunks(document: Document) -> Sequence[Chunk]:
+    """Cut by the chunker of the document's kind, else by the one for Markdown, which sections and blocks suffice."""
+    chunked = document if document.kind in wiring.names("chunkers") else replace(document, kind="markdown")
+    return wiring.chunker(chunked).chunk(chunked)
+
+
 def plain_document(name: str, id: str, title: str, text: str) -> Document:
     """A document of plain text: one section, a block for each paragraph; never read as Markdown.
 
@@ -187,7 +196,7 @@ def plain_document(name: str, id: str, title: str, text: str) -> Document:
     return Document(
         uri=f"{name}/{id}/_",
         source=name,
-        kind="markdown",
+        kind=KINDS.get(name, "markdown"),
         type="",
         title=title,
         text=body,
@@ -205,4 +214,4 @@ def document_id(uri: str) -> str:
 def _hash(document: Document, chunks: tuple[Chunk, ...]) -> str:
     """What the index would hold of a document, as a hash."""
     cuts = [(chunk.id, chunk.context) for chunk in chunks]
-    return digest([document.text.encode("utf-8"), repr(cuts).encode("utf-8")])
+    return digest([document.kind.encode("utf-8"), document.text.encode("utf-8"), repr(cuts).encode("utf-8")])

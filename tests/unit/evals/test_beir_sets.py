@@ -124,6 +124,12 @@ def test_id_comes_back_from_the_uri(id: str) -> None:
     assert document_id(plain_document("set", id, "", "text").uri) == id
 
 
+def test_documents_of_a_set_of_code_are_code() -> None:
+    """Fusion weighs meaning more for code, so the set must be told from prose."""
+    assert plain_document("cosqa-dev", "7", "", "x = 1").kind == "code"
+    assert plain_document("jsquad-ja", "7", "", "x = 1").kind == "markdown"
+
+
 def test_newlines_are_those_of_every_document() -> None:
     """``Document.text`` promises ``\\n``."""
     assert plain_document("set", "7", "", "a\r\nb\rc").text == "a\nb\nc"
@@ -162,11 +168,12 @@ def test_only_what_changed_is_written_and_embedded(tmp_path: Path) -> None:
 # -- asking --------------------------------------------------------------------------------------------------
 
 
-def test_every_system_answers_a_set(tmp_path: Path, settings: Settings) -> None:
-    """Words find these documents at once, in every script; documents are counted, not chunks."""
-    write_set(tmp_path / "sets" / "tiny")
+@pytest.mark.parametrize("name", ["tiny", "cosqa-dev"])
+def test_every_system_answers_a_set(tmp_path: Path, settings: Settings, name: str) -> None:
+    """Words find these documents at once, in every script, prose or code; documents are counted, not chunks."""
+    write_set(tmp_path / "sets" / name)
     (result,) = run_sets(tmp_path / "sets", cache=tmp_path / "cache", settings=settings)
-    assert (result.name, result.documents, result.chunks, result.primary) == ("tiny", 5, 4, "nDCG@10")
+    assert (result.name, result.documents, result.chunks, result.primary) == (name, 5, 4, "nDCG@10")
     assert list(result.values) == ["grep", "lexical", "dense", "hybrid"]
     assert result.values["lexical"]["MRR@10"] == {"q1": 1.0, "q2": 1.0, "q3": 1.0}
     assert result.values["hybrid"]["Recall@5"] == {"q1": 1.0, "q2": 1.0, "q3": 1.0}

@@ -64,13 +64,17 @@ class SqliteIndex:
 
     # -- sources -----------------------------------------------------------------------------------------
 
-    def put_source(self, name: str, kind: str, path: str) -> None:
-        """Make the source known, or correct its kind and path."""
-        self.database.rows(
-            "INSERT INTO source(name, kind, path) VALUES (?, ?, ?)"
-            " ON CONFLICT(name) DO UPDATE SET kind = excluded.kind, path = excluded.path",
-            (name, kind, path),
-        )
+    def put_source(self, name: str, kind: str, path: str, label: str = "") -> None:
+        """Make the source known, or correct its kind and path; under a new privacy label it is read again."""
+        with self.database.transaction() as connection:
+            connection.execute(
+                "INSERT INTO source(name, kind, path) VALUES (?, ?, ?)"
+                " ON CONFLICT(name) DO UPDATE SET kind = excluded.kind, path = excluded.path",
+                (name, kind, path),
+            )
+            if label and schema.meta(self.database, f"label {name}") != label:
+                self.forget_hashes(name)
+                schema.set_meta(self.database, f"label {name}", label)
 
     def mark_synced(self, name: str, when: datetime, unavailable: str = "") -> None:
         """Record that the source was compared with the disk, or why it could not be."""
@@ -93,8 +97,13 @@ class SqliteIndex:
             connection.execute("DELETE FROM source WHERE key = ?", (key,))
         return len(documents)
 
+    def freshness(self) -> list[tuple[str, datetime | None, str]]:
+        """Name, time of the last comparison with the disk, and why the last one could not be made, by name."""
+        rows = self.database.rows("SELECT name, synced, unavailable FROM source ORDER BY name")
+        return [(name, None if synced is None else from_epoch(synced), why) for name, synced, why in rows]
+
     def sources(self) -> list[SourceState]:
-        """What is known of each source, by name."""
+        """What is known of each source and how much it holds, by name; counts its rows."""
         rows = self.database.rows(
             "SELECT s.name, s.kind, s.path, s.synced, s.unavailable,"
             " (SELECT count(*) FROM item i WHERE i.source = s.key),"
