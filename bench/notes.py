@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 
-SYLLABLES = "ka lo mi ten ra su ver pal do ni gra shi mon te ba qui zor el an ish pre con der fu ly".split()
-KANJI = "設計確認電池排水会議検索記録温度更新障害復旧手順装置倉庫交換調整配管点検報告予算計画試験結果原因対策部品水位制御"
+SYLLABLES = re.findall("..", "kalomitersuverpadonigrashimontebaquizoelaniprecodefuly")
+KANJI = "設計確認電池排水会議検索記録温度更新障害復旧手順装置倉庫交換調整配管点検報告予算計画試験結果原因対策部品水位"
 KANA = "のをにはがとでもからまでした"
 
 

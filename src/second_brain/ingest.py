@@ -219,7 +219,7 @@ def _read(source: Source, item: Item, state: ItemState | None, reading: Reading,
         return Unread(item, reason, retry=True)
     for document, _ in documents:
         tally.warnings.extend(f"{item.path}: {warning}" for warning in document.warnings)
-    if state and not state.failure:
+    if state and (state.hash or not state.failure):
         tally.changed += 1
     else:
         tally.added += 1

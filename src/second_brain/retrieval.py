@@ -120,7 +120,7 @@ class Retriever:
                     rankings.append(self._lexical(query, terms, depth))
             except BrainError as error:
                 failed = error
-                notices.append(f"lexical search failed: {error}")
+                notices.append(f"lexical search failed: {error}; {error.hint}")
         if query.mode in ("dense", "hybrid"):
             try:
                 dense = self._dense(query, depth, rankings, watch, notices)
@@ -130,7 +130,7 @@ class Retriever:
                 raise
             except BrainError as error:
                 failed = failed or error
-                notices.append(f"search by meaning is not available: {error}")
+                notices.append(f"search by meaning is not available: {error}; {error.hint}")
         if not rankings:
             if failed is not None:
                 raise failed

@@ -19,9 +19,10 @@ from second_brain.index.sqlite.store import SqliteIndex
 from second_brain.models.hashing import HashingEmbedder
 from second_brain.parsing.markdown import MarkdownParser
 from second_brain.protocols import Scan
-from second_brain.types import Blob, Failure, Item, SourceReport
+from second_brain.types import Blob, Failure, Filter, Item, SourceReport
 
 NOW = datetime(2031, 5, 2, 12, tzinfo=UTC)
+ANY = Filter()
 
 
 class Shelf:
@@ -117,13 +118,7 @@ def counts(report) -> dict[str, int]:
 
 
 def uris(index) -> list[str]:
-    return sorted(document.uri for document in index.recent(ingest_filter(), 10_000))
-
-
-def ingest_filter():
-    from second_brain.types import Filter
-
-    return Filter()
+    return sorted(document.uri for document in index.recent(ANY, 10_000))
 
 
 # -- what a sync does ----------------------------------------------------------------------------------------
@@ -200,8 +195,8 @@ def test_a_failure_outlives_a_move_of_the_whole_source(index, shelf):
     sync(index, shelf)
     shelf.root = "/elsewhere"
     assert [failure.uri for failure in sync(index, shelf).failures] == ["n/a.md"]
-    assert [document.failure for document in index.recent(ingest_filter(), 10)] == ["binary", ""]
-    assert [document.path for document in index.recent(ingest_filter(), 10)] == ["/elsewhere/a.md", "/elsewhere/b.md"]
+    assert [document.failure for document in index.recent(ANY, 10)] == ["binary", ""]
+    assert [document.path for document in index.recent(ANY, 10)] == ["/elsewhere/a.md", "/elsewhere/b.md"]
 
 
 def test_a_cloud_placeholder_is_named_as_such(index, shelf):
@@ -229,7 +224,8 @@ def test_only_chosen_items_are_compared(index, shelf):
     report = sync(index, shelf, only=lambda item: item.relative == "a.md")
     assert counts(report) == {"changed": 1}
     assert uris(index) == ["n/a.md", "n/b.md", "n/c.md"]
-    assert index.find("n/b.md") and index.text(index.find("n/b.md")[0].key) == "two"
+    (left,) = index.find("n/b.md")
+    assert index.text(left.key) == "two"
 
 
 def test_progress_is_told_from_the_first_to_the_last_item(index, shelf):
@@ -470,7 +466,7 @@ def test_equal_notes_are_two_documents_with_one_vector(index, shelf):
     assert embed(index, embedder).embedded == 2
     assert embedder.texts == ["note\nthe same text"]
     assert uris(index) == ["n/a/note.md", "n/b/note.md"]
-    ranking = index.dense(embedder.embed_queries(["same text"])[0], ingest_filter(), 10)
+    ranking = index.dense(embedder.embed_queries(["same text"])[0], ANY, 10)
     assert len(ranking.entries) == 2
     assert len({score for _, score in ranking.entries}) == 1
 
@@ -590,7 +586,7 @@ def test_a_note_that_goes_while_it_is_embedded_leaves_no_vector_behind(index, sh
     embedder = Busy()
     report = embed(index, embedder)
     assert (report.embedded, report.waiting) == (1, 0)
-    assert len(index.dense(embedder.embed_queries(["one"])[0], ingest_filter(), 10).entries) == 1
+    assert len(index.dense(embedder.embed_queries(["one"])[0], ANY, 10).entries) == 1
 
 
 def test_another_embedder_embeds_everything_anew(index, shelf):

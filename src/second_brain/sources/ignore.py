@@ -187,7 +187,7 @@ def _rule(line: str) -> tuple[str, bool] | None:
 def _exclude_file(top: bytes, problems: list[str]) -> bytes:
     """Where ``info/exclude`` is. In a work tree or submodule ``.git`` is a file that names the folder."""
     git = joined(top, b".git")
-    if not os.path.isdir(git):  # noqa: PTH112, a path in bytes
+    if not os.path.isdir(git):
         pointer = ignore_text(git, problems).partition("gitdir:")[2]
         git = joined(top, pointer.strip().encode("utf-8"))
         git = joined(git, ignore_text(joined(git, b"commondir"), problems).strip().encode("utf-8"))

@@ -81,7 +81,7 @@ class MarkdownSource:
         cannot be read now; BinaryFile or FileTooLarge.
         """
         # A folder above that became a link since the scan would lead elsewhere.
-        root, folder = self._root, os.path.dirname(item.path.encode("utf-8"))  # noqa: PTH120, bytes
+        root, folder = self._root, os.path.dirname(item.path.encode("utf-8"))
         if os.path.realpath(folder) != joined(os.path.realpath(root), folder[len(root) :].lstrip(_SEPARATOR)):
             raise FileNotFoundError(errno.ENOENT, f"not below the root of source '{self.name}'", item.path)
         return Blob(item, read_file(item, self._max_bytes))

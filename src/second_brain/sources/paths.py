@@ -6,7 +6,6 @@ under ``LC_ALL=C`` Python would hand out ``\udce4``-like stand-ins, and the same
 """
 
 # Paths are bytes here, which pathlib does not take.
-# ruff: noqa: PTH100, PTH118, PTH120
 from __future__ import annotations
 
 import os

@@ -12,7 +12,6 @@ the files that are wanted cost a stat, and nothing but folders and ignore files 
 """
 
 # Paths are bytes here, which pathlib does not take.
-# ruff: noqa: PTH116
 from __future__ import annotations
 
 import os

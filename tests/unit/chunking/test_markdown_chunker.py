@@ -105,7 +105,7 @@ def test_the_context_names_title_headings_and_day() -> None:
     """Line by line; a heading that repeats the title is left out; the description is on the first chunk only."""
     text = (
         "---\ndate: 2031-04-05\ndescription: What to check.\n---\n"
-        "# Pump\n\nintro\n\n## Seals\n\n### *Outer*\n\ntext\n\n# Other\n\nmore\n"
+        "# Pump\n\nintro\n\n## Seals\n\n### *Outer*\n\ntext\n\n## Other\n\nmore\n"
     )
     assert [chunk.context for chunk in chunks(text)] == [
         "Pump\n2031-04-05\nWhat to check.",

@@ -158,7 +158,8 @@ def test_a_new_analyzer_fills_the_terms_again(index, put, monkeypatch):
         schema.set_meta(index.database, "analyzer", "0")
     index.close()
     again = SqliteIndex(index.path)
-    assert {word: search(again, word) for word in before} == before == dict.fromkeys(before, ["n/a.md"])
+    assert {word: search(again, word) for word in before} == before
+    assert set(map(tuple, before.values())) == {("n/a.md",)}
     again.close()
 
 

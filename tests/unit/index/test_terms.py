@@ -7,6 +7,7 @@ import random
 import pytest
 
 from second_brain.analysis import match_expression, query_terms
+from second_brain.index.sqlite.records import Removal
 from second_brain.index.sqlite.store import SqliteIndex
 from second_brain.types import Filter
 
@@ -83,8 +84,6 @@ def test_what_was_deleted_or_replaced_leaves_no_trace_in_scores(tmp_path, index,
             put(f"n/{number}.md", f"heron {'weir ' * ((number + version) % 5)} {number}")
     for number in range(20, 30):
         put(f"n/gone-{number}.md", "heron heron")
-    from second_brain.index.sqlite.records import Removal
-
     index.write("n", [Removal(f"n/gone-{number}.md") for number in range(20, 30)])
     fresh = SqliteIndex(tmp_path / "fresh.db")
     fresh.put_source("n", "markdown", "/n")

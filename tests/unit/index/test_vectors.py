@@ -135,7 +135,7 @@ def test_the_matrix_of_another_index_is_not_read(many, tmp_path, put):
 def test_a_stale_matrix_answers_for_the_state_of_now(many, put):
     """An old matrix put back after changes (deleted, changed and new passages) gives today's answers."""
     old = many.vectors.matrix_path.read_bytes()
-    many.write("n", [Removal(f"n/{number}.md") for number in range(0, 30)])
+    many.write("n", [Removal(f"n/{number}.md") for number in range(30)])
     put("n/40.md", "passage 40 in other words")
     put("n/new.md", "a new passage")
     embed(many)
@@ -163,7 +163,7 @@ def test_deleted_passages_are_gone_at_once(many):
     """In the process that deletes, and in another that has the matrix mapped."""
     reader = SqliteIndex(many.path)
     assert len(search(reader, "x", limit=1000)) == 300
-    many.write("n", [Removal(f"n/{number}.md") for number in range(0, 50)])
+    many.write("n", [Removal(f"n/{number}.md") for number in range(50)])
     for index in (many, reader):
         assert len(search(index, "x", limit=1000)) == 50
         assert len(search(index, "x", limit=50)) == 50
@@ -174,7 +174,7 @@ def test_rewriting_the_matrix_changes_no_answer(many, put):
     """Before and after the rewrite ids and scores are equal, also for a reader that had the old one mapped."""
     reader = SqliteIndex(many.path)
     answers(reader)
-    many.write("n", [Removal(f"n/{number}.md") for number in range(0, 30)])
+    many.write("n", [Removal(f"n/{number}.md") for number in range(30)])
     put("n/new.md", *(f"a new passage {number}" for number in range(60)))
     embed(many)
     before = answers(many)
@@ -211,7 +211,7 @@ def test_a_text_that_comes_back_is_not_embedded_again(many, put):
 def test_orphans_come_back_after_the_matrix_was_written_without_them(many, put):
     """Removed, the matrix rewritten, then moved elsewhere: 0 texts to embed and the same scores."""
     before = dict(search(many, QUESTIONS[1], limit=1000))
-    many.write("n", [Removal(f"n/{number}.md") for number in range(0, 40)])
+    many.write("n", [Removal(f"n/{number}.md") for number in range(40)])
     assert many.vectors.refresh()
     for number in range(40):
         put(f"n/moved/{number}.md", *(f"passage {number} {part}" for part in range(5)))
@@ -394,7 +394,7 @@ def test_a_text_is_read_with_its_own_document(index, put, monkeypatch):
 def test_old_orphans_are_dropped_when_there_are_many(many, monkeypatch):
     """A quarter of the live vectors stays for its return, the oldest orphans go; answers do not change."""
     monkeypatch.setattr(vectors, "ORPHANS_KEPT", 10)
-    for number in range(0, 40):
+    for number in range(40):
         many.write("n", [Removal(f"n/{number}.md")])
     before = answers(many)
     assert many.vectors.prune() == 200 - 25

@@ -371,8 +371,8 @@ class SqliteIndex:
     def candidates(self, keys: Sequence[int]) -> dict[int, Candidate]:
         """What the ranking needs to know of these chunks, by key."""
         rows = self.database.rows(
-            "SELECT c.key, c.id, d.key, d.uri, s.name, d.kind, d.type, d.title, d.date, d.own_date IS NOT NULL, d.status,"
-            " coalesce(d.metadata ->> 'stale_after', ''), c.ordinal"
+            "SELECT c.key, c.id, d.key, d.uri, s.name, d.kind, d.type, d.title, d.date, d.own_date IS NOT NULL,"
+            " d.status, coalesce(d.metadata ->> 'stale_after', ''), c.ordinal"
             f" FROM chunk c {TABLES} WHERE c.key IN (SELECT value FROM json_each(?))",
             (_json(list(keys)),),
         )
@@ -433,7 +433,7 @@ class SqliteIndex:
         suffix = "/" + composed.replace("\\", "/").lstrip("/")
         rules: tuple[tuple[str, tuple[Any, ...]], ...] = (
             ("d.uri = ?", (composed,)),
-            ("i.path IN (?, ?)", (name, composed)),
+            ("i.path IN (?, ?, ?)", (name, composed, unicodedata.normalize("NFD", name))),
             ("substr(d.uri, instr(d.uri, '/') + 1) IN (?, ?)", (composed, composed + ".md")),
             ("d.name = ?", (folded,)),
             ("EXISTS (SELECT 1 FROM alias a WHERE a.document = d.key AND a.name = ?)", (folded,)),
