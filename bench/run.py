@@ -146,10 +146,12 @@ def large_index(work: Path, chunks: int) -> dict[str, float]:
             index.vectors.add(identity, [hash for hash, _ in waiting], made)
             stored += len(waiting)
         index.vectors.refresh()
-        stats = index.stats()
+        seconds = time.perf_counter() - started
+    with Brain.open() as brain:  # the write-ahead log went into the file when the last one closed it
+        stats = brain.index.stats()
     return {
         "chunks": stats.chunks,
-        "stored_per_s": stored / (time.perf_counter() - started),
+        "stored_per_s": stored / seconds,
         "index_to_text": stats.file_bytes / stats.text_bytes,
     }
 
@@ -245,7 +247,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="brain-bench-") as folder:
         work = Path(folder)
         write_notes(work / "notes", 5_000 // scale)
-        write_notes(work / "large-notes", 5_000 // scale, seed=2, size=4_500)
+        write_notes(work / "large-notes", 3_000 // scale, seed=2, size=4_500)
         results = {
             "lexical_pass": run("lexical_pass", work, 5_000 // scale),
             "no_change": run("no_change", work, 5_000 // scale),

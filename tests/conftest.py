@@ -51,6 +51,12 @@ class Notes:
         return list(dict.fromkeys(hit.uri.partition("/")[2] for hit in hits))
 
 
+@pytest.fixture(scope="session")
+def make_notes() -> type[Notes]:
+    """Makes the folder and brain of ``notes`` elsewhere, for as long as one likes."""
+    return Notes
+
+
 @pytest.fixture
 def notes(tmp_path: Path) -> Iterator[Notes]:
     """An empty folder of notes and its brain."""

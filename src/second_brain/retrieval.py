@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -144,9 +144,15 @@ class Retriever:
 
     def _lexical(self, query: Query, terms: QueryTerms, depth: int) -> Ranking:
         frequencies = self.index.terms.frequencies(terms.terms)
-        unknown = [term for term, count in frequencies.items() if count == 0 and len(term) >= MIN_PREFIX]
-        ranking = self.index.lexical(match_expression(terms, prefixed=unknown), query.filter, depth)
         total = self.index.chunk_count()
+        unknown = [term for term, count in frequencies.items() if count == 0 and len(term) >= MIN_PREFIX]
+        # BM25 gives nothing to a term that half of the chunks hold; asking for it would only take time.
+        telling = tuple(term for term, count in frequencies.items() if count * 2 <= total)
+        match = match_expression(replace(terms, terms=telling) if telling else terms, prefixed=unknown)
+        ranking = self.index.lexical(match, query.filter, depth)
+        if len(ranking.entries) < query.limit and telling != terms.terms:
+            # Too few: a note that holds the common words only is better than none.
+            ranking = self.index.lexical(match_expression(terms, prefixed=unknown), query.filter, depth)
         return Ranking("lexical", ranking.entries, self.index.terms.bound(list(frequencies.values()), total))
 
     def _dense(

@@ -166,6 +166,15 @@ def test_the_order_of_insertion_does_not_matter(tmp_path, method):
     assert answers[0] == answers[1]
 
 
+def test_a_word_that_most_notes_hold_still_finds(corpus):
+    """It tells little, but where nothing tells more, under a filter or in a small vault, it is what there is."""
+    corpus.put(**{f"a{number}": f"heron {number}" for number in range(30)}, few__a="heron", few__b="weir")
+    assert corpus.found("heron weir", mode="lexical", limit=40)[0] == "b"
+    assert len(corpus.found("heron weir", mode="lexical", limit=40)) == 32
+    assert sorted(corpus.found("heron weir", mode="lexical", filter=Filter(sources=("few",)))) == ["a", "b"]
+    assert len(corpus.found("heron zebra", mode="lexical", filter=Filter(sources=("n",)), limit=40)) == 30
+
+
 def test_what_was_found_by_the_beginning_of_a_word_counts_as_found(corpus):
     """Words of the question that the index does not hold are looked for as beginnings, in the hybrid order too."""
     for number in range(120):
