@@ -175,7 +175,7 @@ def _sync_source(
         unchanged=tally.unchanged,
         deleted=len(missing) - moved + tally.vanished,
         kept=len(unlisted) - len(missing),
-        skipped=sum((scan.skipped or {}).values()),
+        skipped=scan.skipped or {},
         failures=tuple(tally.failures),
         warnings=tuple(tally.warnings),
         unavailable=suspicious,
@@ -230,8 +230,14 @@ def _read(source: Source, item: Item, state: ItemState | None, reading: Reading,
 def _documents(blob: Blob, reading: Reading) -> Iterator[tuple[Document, tuple[Chunk, ...]]]:
     for document in reading.parser(blob.item).parse(blob):
         chunks = tuple(reading.chunker(document).chunk(document))
-        label = reading.privacy(document.source, document.privacy)
-        yield (document if document.privacy == label else replace(document, privacy=label)), chunks
+        yield _labelled(document, reading.privacy(document.source, document.privacy)), chunks
+
+
+def _labelled(document: Document, label: str) -> Document:
+    """The document with the label that holds; its own stays in the metadata, for settings may change."""
+    if document.privacy:
+        document = replace(document, metadata={**document.metadata, "privacy": document.privacy})
+    return replace(document, privacy=label)
 
 
 def resolve_links(index: SqliteIndex, source: str) -> None:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -196,8 +197,8 @@ class Brain:
         """
         with sync_lock(self.settings.index, progress=progress):
             for setting in self.settings.sources:
-                label = self.settings.label(setting.name, "")
-                self.index.put_source(setting.name, setting.kind, str(setting.path), label)
+                self.index.put_source(setting.name, setting.kind, str(setting.path))
+                self.index.relabel(setting.name, partial(self.settings.label, setting.name))
             chosen = self._targets(targets)
             reports: list[SyncReport] = []
             for setting, paths in chosen.items():

@@ -295,7 +295,10 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class SourceReport:
-    """What one sync of one source did. ``unavailable`` is why nothing was compared, or ''."""
+    """What one sync of one source did. ``unavailable`` is why nothing was compared, or ''.
+
+    ``skipped`` counts what was passed over on purpose, by reason (``link``, ``ignored``, ``repository``, ...).
+    """
 
     source: str
     added: int = 0
@@ -304,7 +307,7 @@ class SourceReport:
     unchanged: int = 0
     deleted: int = 0
     kept: int = 0
-    skipped: int = 0
+    skipped: Mapping[str, int] = field(default_factory=dict)
     failures: tuple[Failure, ...] = ()
     warnings: tuple[str, ...] = ()
     unavailable: str = ""

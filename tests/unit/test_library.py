@@ -156,7 +156,7 @@ def test_a_stricter_label_holds_from_the_next_question_on(secrets):
         with pytest.raises(NotFound):
             brain.get("open", filter=PUBLIC)
         report = brain.sync(["notes"]).sources[0]
-        assert (report.changed, report.added) == (3, 0)
+        assert (report.unchanged, report.changed) == (3, 0)
         assert brain.get("open").document.privacy == "work"
         assert [hit.uri for hit in brain.search("avocet", filter=Filter(privacy=("public", "work"))).hits] == [
             "notes/open.md"

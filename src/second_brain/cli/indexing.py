@@ -172,9 +172,12 @@ def embed(invocation: Invocation, limit: int | None, quiet: bool, verbose: bool,
 def _say_source(report: SourceReport, *, verbose: bool) -> None:
     counts = [
         f"{getattr(report, what)} {what}"
-        for what in ("added", "changed", "moved", "unchanged", "deleted", "kept", "skipped")
+        for what in ("added", "changed", "moved", "unchanged", "deleted", "kept")
         if getattr(report, what)
     ]
+    if report.skipped:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(report.skipped.items()))
+        counts.append(f"{sum(report.skipped.values())} skipped ({reasons})")
     say(Piece(report.source, "title"), ": ", ", ".join(counts) or "nothing to read")
     if report.unavailable:
         tell(Piece("  not compared: ", "warning"), report.unavailable)

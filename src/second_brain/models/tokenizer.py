@@ -8,7 +8,9 @@ has its tokenizer within two milliseconds.
     split       at spaces; each word begins with the mark U+2581, and no piece holds the mark elsewhere
     segment     the pieces with the highest sum of scores (Viterbi), word by word
 
-A character that no piece covers is one unknown token, scored 10 below the lowest piece.
+A character that no piece covers is one unknown token, scored 10 below the lowest piece. Counts equal those
+of the weights' own engine; so do ids, but for segmentations whose scores are equal (`)` and `))))` or the
+other way round), which the engine decides by the rounding of its sum over all that came before.
 Source: Kudo, Subword Regularization, ACL 2018; Kudo and Richardson, SentencePiece, EMNLP 2018.
 """
 

@@ -103,7 +103,7 @@ def test_remembered_words_stay_bounded(tokenizer: Tokenizer, monkeypatch: pytest
     words = [f"word{number}" for number in range(30)]
     together = tokenizer.encode(" ".join(words))
     assert together == [id_ for word in words for id_ in tokenizer.encode(word)]
-    assert len(tokenizer._memo) <= 30
+    assert len(tokenizer._memo) <= 10
 
 
 def test_a_vocabulary_that_breaks_the_assumptions_is_refused(tmp_path: Path):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -42,6 +42,7 @@ from .records import (
 from .terms import TermIndex
 from .vectors import VectorIndex
 
+_OWN_PRIVACY = "coalesce(d.metadata ->> 'privacy', '')"
 _DOCUMENT_TABLES = "document d JOIN item i ON i.key = d.item JOIN source s ON s.key = d.source"
 
 
@@ -64,17 +65,27 @@ class SqliteIndex:
 
     # -- sources -----------------------------------------------------------------------------------------
 
-    def put_source(self, name: str, kind: str, path: str, label: str = "") -> None:
-        """Make the source known, or correct its kind and path; under a new privacy label it is read again."""
-        with self.database.transaction() as connection:
-            connection.execute(
-                "INSERT INTO source(name, kind, path) VALUES (?, ?, ?)"
-                " ON CONFLICT(name) DO UPDATE SET kind = excluded.kind, path = excluded.path",
-                (name, kind, path),
-            )
-            if label and schema.meta(self.database, f"label {name}") != label:
-                self.forget_hashes(name)
-                schema.set_meta(self.database, f"label {name}", label)
+    def put_source(self, name: str, kind: str, path: str) -> None:
+        """Make the source known, or correct its kind and path."""
+        self.database.rows(
+            "INSERT INTO source(name, kind, path) VALUES (?, ?, ?)"
+            " ON CONFLICT(name) DO UPDATE SET kind = excluded.kind, path = excluded.path",
+            (name, kind, path),
+        )
+
+    def relabel(self, name: str, label: Callable[[str], str]) -> None:
+        """Give the source's documents the privacy label that holds now, from the one that each names itself."""
+        rows = self.database.rows(
+            f"SELECT DISTINCT s.key, {_OWN_PRIVACY}, d.privacy FROM document d JOIN source s ON s.key = d.source"
+            " WHERE s.name = ?",
+            (name,),
+        )
+        for source, own, old in rows:
+            if label(own) != old:
+                self.database.rows(
+                    f"UPDATE document AS d SET privacy = ? WHERE source = ? AND {_OWN_PRIVACY} = ? AND privacy = ?",
+                    (label(own), source, own, old),
+                )
 
     def mark_synced(self, name: str, when: datetime, unavailable: str = "") -> None:
         """Record that the source was compared with the disk, or why it could not be."""
