@@ -7,7 +7,9 @@ export BRAIN_HOME
 rm -rf "$BRAIN_HOME"
 mkdir -p "$BRAIN_HOME"
 
-say() { printf '\n\033[1m$ brain %s\033[0m\n' "$*"; }
+bold='' plain=''
+if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then bold=$(printf '\033[1m') plain=$(printf '\033[0m'); fi
+say() { printf '\n%s$ brain %s%s\n' "$bold" "$*" "$plain"; }
 
 say add example-vault --name example
 "$bin/brain" add example-vault --name example

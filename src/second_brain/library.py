@@ -331,7 +331,9 @@ class Brain:
 
     def _notices(self, now: datetime) -> Iterator[str]:
         states = self.index.freshness()
-        if not states:
+        if not states and self.settings.sources:
+            yield "nothing is indexed yet: type `brain index`"
+        elif not states:
             yield "the index is empty: type `brain add ~/notes` (the folder of your notes), then `brain index`"
         synced = [when for _, when, _ in states if when]
         if synced and now - max(synced) > OLD_AFTER:
@@ -407,7 +409,7 @@ class Brain:
                 f"the index holds vectors of '{stats.embedder}', the settings ask for '{wanted}'; run `brain embed`"
             )
         elif stats.waiting:
-            notices.append(f"{stats.waiting} of {stats.chunks} chunks wait for a vector; run `brain embed`")
+            notices.append(f"{stats.waiting:,} of {stats.chunks:,} passages wait for a vector; run `brain embed`")
         configured = {source.name for source in self.settings.sources}
         notices.extend(
             f"source '{state.name}' is indexed but not in the settings; `brain remove {state.name}` forgets it"

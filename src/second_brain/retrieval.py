@@ -16,7 +16,7 @@ from typing import Any
 from .analysis import QueryTerms, match_expression, query_terms
 from .errors import BrainError, IndexLocked, ModelError
 from .index.sqlite.records import Candidate, StoredChunk
-from .index.sqlite.store import SqliteIndex
+from .index.sqlite.store import SqliteIndex, fold_name
 from .protocols import Embedder
 from .ranking import adjust, diversity
 from .ranking.fusion import FusionSettings, Scale, convex_combination, observed_scale, reciprocal_rank_fusion
@@ -27,6 +27,9 @@ MIN_CANDIDATES = 100
 
 DEEPER = 8
 """So many times as many are asked for when the cap on hits of one document leaves the list short."""
+
+LONGEST_NAME = 200
+"""A query of more characters is not looked up as the name of a note."""
 
 MIN_PREFIX = 3
 """A term that the index does not hold is looked for as the beginning of others from so many characters on."""
@@ -91,6 +94,8 @@ class Retriever:
                 for rank, (score, candidate, explanation) in enumerate(best, start=1)
                 if candidate.key in stored
             )
+        if hits and mode == "hybrid" and not rankings[0].entries:
+            notices.append("no note holds these words; these are the nearest in meaning")
         return SearchResult(query.text, mode, hits, tuple(notices), watch.spent)
 
     def _best(
@@ -98,8 +103,11 @@ class Retriever:
     ) -> list[tuple[float, Candidate, Explanation]]:
         """The first ``limit`` candidates, at most ``per_document`` of each document."""
         with watch("fuse"):
-            candidates = self.index.candidates(list({key: None for ranking in rankings for key, _ in ranking.entries}))
+            named = self._named(query)
+            found = {key: None for ranking in rankings for key, _ in ranking.entries}
+            candidates = self.index.candidates([*found, *(key for key in named.values() if key not in found)])
             signals = self._fuse(rankings, mode, candidates)
+            self._lift_named(signals, named, candidates)
         with watch("adjust"):
             scored = self._adjusted(signals, candidates, query)
         with watch("group"):
@@ -178,7 +186,8 @@ class Retriever:
             ranking = self._completed(ranking, vector, also)
         waiting = self.index.vectors.waiting_count()
         if waiting:
-            notices.append(f"{waiting} chunks have no vector yet and were searched by word only; run `brain embed`")
+            how = "not searched" if query.mode == "dense" else "searched by word only"
+            notices.append(f"{waiting:,} passages have no vector yet and were {how}; run `brain embed`")
         return ranking if ranking.entries or query.filter != type(query.filter)() else None
 
     def _completed(self, ranking: Ranking, vector: Any, others: list[Ranking]) -> Ranking:
@@ -202,12 +211,33 @@ class Retriever:
                 for rank, (key, score) in enumerate(ranking.entries, start=1)
             }
 
+        embedded = {key for ranking in rankings if ranking.name == "dense" for key, _ in ranking.entries}
+
         def weights(key: int) -> Mapping[str, float]:
+            if key not in embedded:
+                return {"lexical": 1.0}  # it waits for its vector: that says nothing against it
             return self.fusion.weights(candidates[key].kind if key in candidates else "")
 
         if self.fusion.method == "rrf":
             return reciprocal_rank_fusion(rankings, weights=weights, k=self.fusion.rrf_k)
         return convex_combination(rankings, weights=weights, scales={r.name: _scale(r) for r in rankings})
+
+    def _named(self, query: Query) -> dict[int, int]:
+        """The first chunk of each document that the whole query names, by document."""
+        name = fold_name(query.text)
+        return self.index.named(name, query.filter) if name and len(name) <= LONGEST_NAME else {}
+
+    def _lift_named(
+        self, signals: dict[int, tuple[Signal, ...]], named: Mapping[int, int], candidates: Mapping[int, Candidate]
+    ) -> None:
+        """Put the best chunk of a document that the query names above all others."""
+        scores = {key: Explanation(parts).replay() for key, parts in signals.items()}
+        most = max(scores.values(), default=1.0)
+        for document, first in named.items():
+            own = [key for key in scores if key in candidates and candidates[key].document == document]
+            best = max(own, key=lambda key: scores[key], default=first)
+            lift = Signal("name", "add", max(most, 1.0), "the query is its title, alias or file name")
+            signals[best] = (*signals.get(best, ()), lift)
 
     def _adjusted(
         self, signals: Mapping[int, tuple[Signal, ...]], candidates: Mapping[int, Candidate], query: Query

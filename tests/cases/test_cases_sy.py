@@ -267,7 +267,7 @@ def test_sy_12_notes_whose_vectors_failed_once(notes):
     assert any("5 of 40" in notice for notice in status.notices)
     result = Retriever(notes.brain.index, lambda: embedder).search(Query("bad-3", datetime.now(UTC)))
     assert "bad-3" in [hit.title for hit in result.hits]
-    assert any("5 chunks have no vector" in notice for notice in result.notices)
+    assert any("5 passages have no vector" in notice for notice in result.notices)
     embedder.broken = False
     embedder.texts.clear()
     assert sorted(embed(notes.brain, embedder)) == [f"bad-{number}\npoison {number}" for number in range(5)]

@@ -79,7 +79,7 @@ def test_ve_1_interrupted_between_two_models(notes):
     result = search(notes.brain, wide, "gannet 7", limit=200)
     assert result.mode == "hybrid"
     assert len(result.hits) == 200
-    assert any("136 chunks have no vector" in notice for notice in result.notices)
+    assert any("136 passages have no vector" in notice for notice in result.notices)
 
 
 def test_ve_3_the_same_chunk_embedded_twice(notes):
@@ -187,8 +187,10 @@ def test_ve_9_a_model_that_cannot_be_loaded(unusable_cache):
     assert str(unusable_cache.settings.model_cache) in notice
 
 
-def test_ve_9_the_model_cache_is_no_temporary_folder(tmp_path):
+def test_ve_9_the_model_cache_is_no_temporary_folder(tmp_path, monkeypatch):
     """By default it lies in the user's cache folder, which no system cleans by itself."""
+    monkeypatch.setenv("HOME", "/home/mika")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     with Brain.open(tmp_path, environment={}) as brain:
         cache = brain.settings.model_cache
     assert not cache.is_relative_to("/tmp")

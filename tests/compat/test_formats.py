@@ -71,6 +71,7 @@ def test_an_old_file_is_taken_over(old):
     report = old.sync()
     assert (report.added, report.deleted, report.moved, report.failures) == (0, 0, 0, ())
     assert old.brain.status().waiting == 0
+    assert old.brain.get("old.md").document.privacy == "secret"
     hits = old.brain.search("pump").hits
     assert hits
     assert not any("changed" in note or "gone" in note for hit in hits for note in hit.notes)

@@ -209,7 +209,10 @@ def test_an_empty_index_says_what_to_type(notes):
     """The first question of somebody new is answered with the first commands."""
     result = notes.brain.search("anything")
     assert result.hits == ()
-    assert any("brain add" in notice and "brain index" in notice for notice in result.notices)
+    assert "nothing is indexed yet: type `brain index`" in result.notices
+    with Brain.open(notes.home / "none", environment={}) as stranger:
+        notices = stranger.search("anything").notices
+    assert any("brain add" in notice and "brain index" in notice for notice in notices)
 
 
 def test_a_source_that_is_not_there_is_named(birds):
@@ -349,7 +352,7 @@ def test_status_counts_what_waits(notes):
     status = notes.brain.status()
     assert (status.documents, status.chunks, status.embedded, status.waiting) == (2, 2, 0, 2)
     assert (status.links, status.unresolved_links, status.failures) == (2, 1, 1)
-    assert any("2 of 2 chunks wait" in notice for notice in status.notices)
+    assert any("2 of 2 passages wait" in notice for notice in status.notices)
     notes.brain.embed()
     status = notes.brain.status()
     assert (status.embedded, status.waiting, status.embedder) == (2, 0, status.wanted_embedder)

@@ -313,7 +313,7 @@ def test_chunks_that_wait_are_told(birds):
     birds.put(embed=False, new="A new avocet.")
     result = birds.search("avocet")
     assert (result.mode, result.hits[0].title) == ("hybrid", "new")
-    assert result.notices == ("1 chunks have no vector yet and were searched by word only; run `brain embed`",)
+    assert result.notices == ("1 passages have no vector yet and were searched by word only; run `brain embed`",)
 
 
 def test_a_lexical_search_loads_no_model(birds):
@@ -393,3 +393,31 @@ def test_the_time_of_each_stage_is_told(birds):
     assert set(birds.search("heron").timings_ms) >= {"understand", "lexical", "embed", "dense", "fuse", "quote"}
     assert not {"embed", "dense"} & set(birds.search("heron", mode="lexical").timings_ms)
     assert all(spent >= 0 for spent in birds.search("heron").timings_ms.values())
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_note_that_the_query_names_comes_first(corpus, mode):
+    """Title, alias or file name, in any letter case and width, however often others hold the words."""
+    corpus.put(
+        kernel="---\naliases: [ＫＲＮ９]\n---\nThe part of a system that talks to the machine.\n",
+        listing="# OpenCL\n\n" + "kernel krn9 kernel krn9 " * 20,
+    )
+    for query in ("kernel", "KERNEL", "krn9"):
+        best = corpus.search(query, mode=mode).hits[0]
+        assert (best.title, best.explanation.signals[-1].name) == ("kernel", "name")
+        assert best.explanation.replay() == pytest.approx(best.score, abs=1e-9)
+    assert "kernel" not in corpus.found("kernel", mode=mode, filter=Filter(path_prefix="listing"))
+
+
+def test_a_chunk_that_waits_for_its_vector_is_not_held_against(corpus):
+    """While few notes have vectors, the note that holds all the words stays first."""
+    corpus.put(near="Owls and sheds and weirs, of which nobody asked.")
+    corpus.put(embed=False, exact="The heron stood at the weir near the shed at noon.")
+    assert corpus.found("heron weir shed noon")[0] == "exact"
+
+
+def test_words_that_no_note_holds_are_told(birds):
+    """The nearest in meaning are shown, and are said to be just that."""
+    result = birds.search("qwzxv")
+    assert result.hits
+    assert "no note holds these words; these are the nearest in meaning" in result.notices

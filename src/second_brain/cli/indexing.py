@@ -151,7 +151,7 @@ def index(
 
 
 @click.command()
-@click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Stop after so many passages.")
+@click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Stop after about so many passages.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")
 @verbose_option
 @json_option

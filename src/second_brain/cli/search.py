@@ -26,7 +26,19 @@ MAX_WIDTH = 120
 """Longer lines are hard to read, however wide the window."""
 
 
-@click.command()
+class _Question(click.Command):
+    """Takes pasted text that begins with a dash for what it is: no option holds white space."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put such arguments behind the options."""
+        pasted = [arg for arg in args if arg.startswith("-") and any(char.isspace() for char in arg)]
+        if pasted:
+            args = [arg for arg in args if arg not in pasted]
+            args += pasted if "--" in args else ["--", *pasted]
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=_Question)
 @click.argument("words", metavar="QUERY...", nargs=-1, required=True)
 @click.option(
     "-n", "--limit", metavar="N", type=click.IntRange(min=1), default=10, show_default=True, help="How many hits."

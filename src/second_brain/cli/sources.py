@@ -63,7 +63,7 @@ def sources(invocation: Invocation, as_json: bool) -> int:
     )
     if not listed:
         tell("no sources yet: type `brain add ~/notes` (the folder of your notes)")
-    tell(Piece(f"written in {file}", "dim"))
+    tell(Piece(f"settings: {file}", "dim"))
     return Exit.DONE
 
 
@@ -74,13 +74,15 @@ def sources(invocation: Invocation, as_json: bool) -> int:
 def remove(invocation: Invocation, name: str, yes: bool) -> int:
     """Forget a source; its files are not touched.
 
-    Takes it out of sources.yaml and out of the index. On a terminal it asks first.
+    Takes it out of sources.yaml and out of the index. It asks first; a script says --yes.
     """
     with invocation.open_brain() as brain:
         configured = {source.name: source for source in brain.sources()}
         indexed = {state.name: state for state in brain.status().sources}
         known = name in configured or name in indexed
-        if known and not yes and sys.stdin and sys.stdin.isatty():
+        if known and not yes:
+            if not (sys.stdin and sys.stdin.isatty()):
+                raise click.UsageError(f"nobody is there to ask: type `brain remove --yes '{one_line(name)}'`")
             count = indexed[name].documents if name in indexed else 0
             question = f"Forget source '{one_line(name)}' ({count} documents)? No file is touched."
             if not click.confirm(question, err=True):

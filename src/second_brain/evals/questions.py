@@ -49,7 +49,10 @@ def read_lines(file: Path) -> Iterator[tuple[int, str]]:
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file} cannot be read: {error}", hint="expected a text file in UTF-8") from error
+        raise UsageError(
+            f"{file} cannot be read: {error}",
+            hint="run it in a clone of second-brain, or name your own questions with --golden and --vault",
+        ) from error
     # Not splitlines(): JSON may hold U+2028 as it is.
     return ((number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
 

@@ -56,7 +56,7 @@ def test_without_sources_the_way_on_is_told(brain: Brain) -> None:
 
 def test_removing_a_source_counts_and_touches_no_file(brain: Brain, indexed: Path) -> None:
     """Settings and index forget it; the files stay."""
-    removed = brain("remove", "notes")
+    removed = brain("remove", "--yes", "notes")
     assert removed.code == 0
     assert removed.out == "removed source 'notes': 3 documents left the index, no file was touched\n"
     assert removed.err == ""
@@ -70,7 +70,7 @@ def test_removing_says_where_the_files_still_count(brain: Brain, indexed: Path) 
     added = brain("add", indexed / "ops")
     assert "it lies inside source 'notes'" in added.err
     brain("index", "--quiet")
-    removed = brain("remove", "ops")
+    removed = brain("remove", "--yes", "ops")
     assert removed.out.startswith("removed source 'ops': 2 documents")
     assert f"its files lie in source 'notes' too ({indexed}); `brain index notes` will read them" in removed.err
 
@@ -80,3 +80,11 @@ def test_removing_an_unknown_source_names_those_there_are(brain: Brain, indexed:
     refused = brain("remove", "noets")
     assert refused.code == 1
     assert "sources: notes" in refused.err
+
+
+def test_nothing_is_removed_when_nobody_can_be_asked(brain: Brain, indexed: Path) -> None:
+    """A script says --yes; a stray pipe does not throw away hours of vectors."""
+    refused = brain("remove", "notes")
+    assert refused.code == 2
+    assert "--yes" in refused.err
+    assert json.loads(brain("sources", "--json").out)["sources"] != []

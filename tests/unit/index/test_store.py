@@ -342,11 +342,14 @@ def test_compact_gives_space_back(index, put):
 
 def test_stats_count_what_is_there(index, put):
     """Sources, items, documents, chunks, those that wait, links and those that lead nowhere."""
-    put("n/a.md", "first", "second", links=(Link("b", "", "b", "wikilink", 0),))
+    links = (Link("c", "", "c", "wikilink", 0), Link("pump.png", "", "", "embed", 9))
+    put("n/a.md", "first", "second", links=links)
     put("n/b.md", "三")
+    assert index.stats().unresolved_links == 0, "they were not looked up yet"
+    index.resolve_links("n", [])
     stats = index.stats()
     assert (stats.sources, stats.items, stats.documents, stats.chunks, stats.waiting) == (1, 2, 2, 3, 3)
-    assert (stats.links, stats.unresolved_links, stats.failures, stats.embedder) == (1, 1, 0, "")
+    assert (stats.links, stats.unresolved_links, stats.failures, stats.embedder) == (2, 1, 0, "")
     assert stats.text_bytes == len("first\nsecond") + len("三".encode())
     assert (stats.file_bytes > 0, stats.matrix_bytes) == (True, 0)
     (state,) = index.sources()

@@ -170,6 +170,16 @@ def test_deleted_passages_are_gone_at_once(many):
     reader.close()
 
 
+def test_deleted_passages_take_no_place_before_there_is_a_matrix(index, put):
+    """What was read into memory for one search is not taken for the state of the next."""
+    for number in range(20):
+        put(f"n/{number}.md", f"passage {number}")
+    embed(index)
+    assert len(search(index, "x", limit=20)) == 20
+    index.write("n", [Removal(f"n/{number}.md") for number in range(10)])
+    assert len(search(index, "x", limit=10)) == 10
+
+
 def test_rewriting_the_matrix_changes_no_answer(many, put):
     """Before and after the rewrite ids and scores are equal, also for a reader that had the old one mapped."""
     reader = SqliteIndex(many.path)
@@ -329,6 +339,17 @@ def test_another_embedder_drops_the_vectors_of_the_first(many):
     assert len(search(many, "x", limit=1000)) == 300
 
 
+def test_the_matrix_of_another_width_is_not_read(many):
+    """The old matrix lies there still while the first vectors of a narrower embedder are searched."""
+    many.vectors.begin("narrow/1")
+    ((hash, _),) = many.vectors.waiting(1)
+    many.vectors.add("narrow/1", [hash], np.eye(1, 16, dtype=np.float32))
+    for index in (many, SqliteIndex(many.path)):
+        ((_, score),) = index.dense(np.eye(1, 16, dtype=np.float32)[0], ANY, 10).entries
+        assert score == 1.0
+        index.close()
+
+
 def test_vectors_of_a_displaced_embedder_are_refused(many):
     """An embedding run that was overtaken by one with another model ends with an error that names both."""
     hashes = [hash for (hash,) in many.database.rows("SELECT hash FROM vector LIMIT 2")]
@@ -345,6 +366,7 @@ def test_a_vector_whose_text_went_away_meanwhile_is_an_orphan(index, put):
     ((hash, text),) = index.vectors.waiting(10)
     index.write("n", [Removal("n/a.md")])
     assert index.vectors.add("fake/1", [hash], vector_of(text)[None]) == 0
+    assert index.database.value("SELECT count(*) FROM vector WHERE orphaned IS NULL") == 0
     assert search(index, text) == []
     put("n/a.md", "first")
     assert index.vectors.waiting_count() == 0

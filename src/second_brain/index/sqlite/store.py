@@ -7,6 +7,7 @@ links with its hash. A failed write leaves no hash behind, so the next run reads
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -39,8 +40,18 @@ from .records import (
     from_epoch,
     stored_document,
 )
-from .terms import TermIndex
+from .terms import FIELD_WEIGHTS, TermIndex
 from .vectors import VectorIndex
+
+ATTACHMENTS = frozenset(
+    f".{ending}"
+    for ending in re.findall(
+        r"\w+",
+        "avif bmp gif jpeg jpg png svg webp flac m4a mp3 ogg wav webm 3gp mkv mov mp4 ogv pdf base canvas"
+        " csv docx html json pptx txt xlsx zip",
+    )
+)
+"""Endings of files that a note may link to and that are no notes (most are those that Obsidian knows)."""
 
 _OWN_PRIVACY = "coalesce(d.metadata ->> 'privacy', '')"
 _DOCUMENT_TABLES = "document d JOIN item i ON i.key = d.item JOIN source s ON s.key = d.source"
@@ -49,7 +60,7 @@ _DOCUMENT_TABLES = "document d JOIN item i ON i.key = d.item JOIN source s ON s.
 class SqliteIndex:
     """Documents, chunks, terms and vectors in one file. Safe to use from many threads and processes."""
 
-    def __init__(self, path: Path, *, field_weights: Mapping[str, float] | None = None) -> None:
+    def __init__(self, path: Path, *, field_weights: Mapping[str, float] = FIELD_WEIGHTS) -> None:
         self.path = path
         schema.create_private(path)
         self.database = Database(path)
@@ -459,6 +470,18 @@ class SqliteIndex:
                 return found
         return []
 
+    def named(self, name: str, filter: Filter = Filter()) -> dict[int, int]:
+        """The first chunk of each document with this folded title, alias or file stem, by document; at most 20."""
+        where, values = condition(filter)
+        rows = self.database.rows(
+            f"SELECT d.key, c.key FROM chunk c {TABLES} WHERE c.ordinal = 0 AND d.key IN"
+            " (SELECT key FROM document WHERE name = ? UNION SELECT document FROM alias WHERE name = ?)"
+            + (f" AND {where}" if where else "")
+            + " ORDER BY d.uri LIMIT 20",
+            (name, name, *values),
+        )
+        return dict(rows)
+
     def recent(self, filter: Filter, limit: int) -> list[StoredDocument]:
         """Documents by date, newest first, equal dates by uri."""
         where, values = condition(filter)
@@ -497,13 +520,22 @@ class SqliteIndex:
                 chunks=self.chunk_count(),
                 waiting=self.vectors.waiting_count(),
                 links=count("SELECT count(*) FROM link"),
-                unresolved_links=count("SELECT count(*) FROM link WHERE resolved IS NULL"),
+                unresolved_links=self._unresolved_links(),
                 failures=count("SELECT count(*) FROM item WHERE failure != ''"),
                 embedder=self.vectors.embedder,
                 text_bytes=count("SELECT coalesce(sum(text_bytes), 0) FROM document"),
                 file_bytes=_size(self.path) + _size(self.path.with_name(self.path.name + "-wal")),
                 matrix_bytes=_size(self.vectors.matrix_path),
             )
+
+    def _unresolved_links(self) -> int:
+        """Links to notes that lead nowhere: not those to pictures and other files, nor those still to be looked up."""
+        rows = self.database.rows(
+            "SELECT l.target FROM link l JOIN document d ON d.key = l.document JOIN source s ON s.key = d.source"
+            " WHERE l.resolved IS NULL AND NOT s.relink"
+        )
+        suffixes = (PurePosixPath(target).suffix.lower() for (target,) in rows)
+        return sum(suffix not in ATTACHMENTS for suffix in suffixes)
 
     def rebuild_terms(self) -> None:
         """Fill the term table again from the stored texts: after a new analyzer, or damage. Reads no file."""

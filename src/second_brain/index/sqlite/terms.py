@@ -15,13 +15,20 @@ from .connection import Database
 from .filters import TABLES, condition
 from .schema import TERM_COLUMNS
 
+FIELD_WEIGHTS = {"title": 2.0}
+"""A word of the title counts twice.
+
+On the golden set 1 to 4 make no difference beyond chance; of 100 random notes of a real vault, asked for by their
+file name, 82 come first instead of 52.
+"""
+
 
 class TermIndex:
     """Queries over the FTS5 table ``terms``. ``weights`` by column; a column without an entry weighs 1."""
 
-    def __init__(self, database: Database, weights: Mapping[str, float] | None = None) -> None:
+    def __init__(self, database: Database, weights: Mapping[str, float] = FIELD_WEIGHTS) -> None:
         self.database = database
-        self.weights = tuple((weights or {}).get(column, 1.0) for column in TERM_COLUMNS)
+        self.weights = tuple(weights.get(column, 1.0) for column in TERM_COLUMNS)
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """How many chunks hold each term; 0 for a term that the index does not know."""
