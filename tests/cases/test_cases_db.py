@@ -360,3 +360,44 @@ def test_killed_in_mid_index_the_next_run_ends_in_the_right_state(home: Path) ->
         assert [finding.message for finding in brain.doctor() if finding.severity == "error"] == []
         assert brain.search("gannet1499", mode="lexical").hits[0].title == "n 1499"
     assert (home / "index.db").exists()
+
+
+def test_a_busy_index_is_not_taken_for_a_damaged_one(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While another process writes, doctor says that it is busy; nothing is set aside."""
+    monkeypatch.setattr(connection, "BUSY_TIMEOUT_S", 0.2)
+    writer = apsw.Connection(str(home / "index.db"))
+    writer.execute("BEGIN IMMEDIATE")
+    with Brain.open(home, environment={}) as brain:
+        findings = brain.doctor(fix=True)
+    writer.execute("ROLLBACK")
+    assert [finding.fixable for finding in findings if finding.severity == "error"] == [False]
+    assert list(home.glob("index.db.damaged-*")) == []
+    assert search(home, "pressure") == ["pump"]
+
+
+def test_vectors_around_a_damaged_page_are_carried_over(home: Path) -> None:
+    """Only what stood on the damaged page is embedded again."""
+    for number in range(600):
+        (home.parent / "vault" / f"n-{number}.md").write_text(f"# n {number}\n\ngannet {number} over the weir\n")
+    with Brain.open(home, environment={}) as brain:
+        brain.sync()
+        total = brain.embed().embedded
+        brain.compact()
+    file = home / "index.db"
+    raw = apsw.Connection(str(file))
+    size = raw.execute("PRAGMA page_size").fetchall()[0][0]
+    pages = raw.execute(
+        "SELECT pageno FROM dbstat WHERE name = 'vector' AND pagetype = 'leaf' ORDER BY path"
+    ).fetchall()
+    raw.close()
+    assert len(pages) > 5
+    data = bytearray(file.read_bytes())
+    start = (pages[len(pages) // 2][0] - 1) * size
+    data[start : start + size] = b"\xff" * size
+    file.write_bytes(data)
+    with Brain.open(home, environment={}) as brain:
+        brain.doctor(fix=True)
+        assert list(home.glob("index.db.damaged-*"))
+        brain.sync()
+        assert 0 < brain.embed().embedded < total / 5
+        assert brain.search("gannet 599", mode="lexical").hits[0].title == "n 599"

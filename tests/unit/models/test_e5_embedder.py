@@ -268,3 +268,25 @@ def test_threads_are_the_cores_that_this_process_may_use():
         "from second_brain.models.e5 import E5Embedder; sys.exit(E5Embedder(pathlib.Path('x'))._threads != 1)"
     )
     assert _run(code).returncode == 0
+
+
+def test_a_cached_model_that_lost_its_content_yields_no_garbage(tmp_path: Path) -> None:
+    """NULs of the right size: the first use says so, the next process builds it anew."""
+    E5Embedder(tmp_path).embed_queries(["kelp"])
+    (data,) = tmp_path.rglob("encoder.bin")
+    data.write_bytes(bytes(data.stat().st_size))
+    with pytest.raises(ModelError, match="lost its content"):
+        E5Embedder(tmp_path).embed_queries(["kelp"])
+    assert np.linalg.norm(E5Embedder(tmp_path).embed_queries(["kelp"])[0]) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_nothing_is_reported_to_anybody(tmp_path: Path) -> None:
+    """ONNX Runtime's telemetry is off: no identifier is left in a fresh home."""
+    code = (
+        "import sys, pathlib; from second_brain.models.e5 import E5Embedder;"
+        "E5Embedder(pathlib.Path(sys.argv[1])).embed_queries(['kelp'])"
+    )
+    environment = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / ".cache")}
+    environment.pop("ORT_DISABLE_TELEMETRY", None)
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "models")], env=environment, check=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["models"]

@@ -16,7 +16,7 @@ from typing import Literal
 
 import apsw
 
-from ...errors import BrainError, IndexFormat, StorageError
+from ...errors import BrainError, IndexDamaged
 from . import schema
 from .connection import (
     WAL_LIMIT_BYTES,
@@ -50,10 +50,10 @@ def examine(path: Path) -> list[Finding]:
     database = Database(path)
     try:
         findings.extend(_contents(database))
-    except IndexFormat as error:
-        findings.append(Finding("format", "error", str(error), error.hint, fixable=False))
-    except BrainError as error:
+    except IndexDamaged as error:
         findings.append(_unsound(path, str(error)))
+    except BrainError as error:  # busy, full, not ours to write: no damage
+        findings.append(Finding("index", "error", str(error), error.hint))
     finally:
         database.close()
     return findings
@@ -166,7 +166,7 @@ def _terms_problem(database: Database) -> str:
             "SELECT count(*) FROM chunk WHERE key NOT IN (SELECT id FROM terms_docsize)"
         ) + database.value("SELECT count(*) FROM terms_docsize WHERE id NOT IN (SELECT key FROM chunk)")
         database.rows("SELECT doc FROM vocabulary LIMIT 1")
-    except StorageError as error:
+    except IndexDamaged as error:
         return str(error)
     return f"{missing} entries do not belong to a chunk, or are missing" if missing else ""
 
@@ -186,7 +186,7 @@ def repair(path: Path, findings: list[Finding]) -> list[Finding]:
     broken = {finding.name for finding in findings if finding.fixable}
     try:
         done = [_replace(path)] if "index" in broken else list(_mend(path, broken))
-    except StorageError:
+    except IndexDamaged:
         done = [_replace(path)]  # worse than it looked
     return [*done, *examine(path)]
 
@@ -245,22 +245,38 @@ def set_aside(path: Path) -> Path:
 def _carry_vectors(damaged: Path, path: Path) -> int:
     """Copy what can be read of the vectors into a new index; returns how many."""
     index = SqliteIndex(path)
+    source = apsw.Connection(str(damaged), flags=apsw.SQLITE_OPEN_READONLY)
     carried = 0
     try:
-        source = apsw.Connection(str(damaged), flags=apsw.SQLITE_OPEN_READONLY)
         embedder = source.execute("SELECT value FROM meta WHERE key = 'embedder'").fetchall()
-        if not embedder:
-            return 0
         with index.database.transaction() as connection:
-            schema.set_meta(index.database, "embedder", str(embedder[0][0]))
-            for hash, data in source.execute("SELECT hash, data FROM vector"):
-                connection.execute(
-                    "INSERT OR IGNORE INTO vector(hash, data, orphaned) VALUES (?, ?, unixepoch())",
-                    (hash, data),
-                )
-                carried += 1
-    except (apsw.Error, StorageError):
-        pass  # what was read before the damage stays
+            if embedder:
+                schema.set_meta(index.database, "embedder", str(embedder[0][0]))
+                for hash, data in _readable_rows(source):
+                    connection.execute(
+                        "INSERT OR IGNORE INTO vector(hash, data, orphaned) VALUES (?, ?, unixepoch())", (hash, data)
+                    )
+                    carried += 1
+    except apsw.Error:
+        pass  # not even the name of the embedder can be read
     finally:
+        source.close()
         index.close()
     return carried
+
+
+def _readable_rows(source: apsw.Connection) -> Iterator[tuple[bytes, bytes]]:
+    """The vectors that can be read: beyond a damaged page the search goes on behind it, step by step wider."""
+    last, step = 0, 1
+    newest = source.execute("SELECT seq FROM sqlite_sequence WHERE name = 'vector'").fetchall()
+    end = int(str(newest[0][0])) if newest else 0
+    while last < end:
+        try:
+            for key, hash, data in source.execute(
+                "SELECT key, hash, data FROM vector WHERE key > ? ORDER BY key", (last,)
+            ):
+                yield hash, data
+                last, step = key, 1
+            return
+        except apsw.Error:
+            last, step = last + step, step * 2

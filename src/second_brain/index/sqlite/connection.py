@@ -6,6 +6,8 @@ FTS5, or carry the WAL-reset bug of 3.7.0 to 3.51.2.
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 import threading
 import time
@@ -30,6 +32,9 @@ WAL_LIMIT_BYTES = 64 << 20
 WAL_RESET_FIXED = (3, 51, 3)
 """First SQLite without the WAL-reset bug (sqlite.org/wal.html#walresetbug)."""
 
+MISSING_PARTS = ("no such table", "no such column", "fts5:", "vtable constructor failed", "malformed")
+"""What SQLite says when a table of ours is gone or is not what it was."""
+
 NETWORK_FILE_SYSTEMS = frozenset(
     {"nfs", "nfs4", "cifs", "smb", "smbfs", "smb3", "9p", "afpfs", "webdav", "davfs", "ncpfs", "afs"}
 )
@@ -52,18 +57,18 @@ def file_system_of(path: Path, mounts: Path = Path("/proc/self/mounts")) -> str:
     if not sys.platform.startswith("linux"):
         return ""
     try:
-        table = mounts.read_text(encoding="utf-8", errors="replace")
+        table = mounts.read_bytes()
         resolved = path.resolve()
     except OSError:
         return ""
     best, kind = -1, ""
     for line in table.splitlines():
-        fields = line.split(" ")
+        fields = line.split(b" ")
         if len(fields) < 3:
             continue
-        mount = fields[1].encode("ascii", "ignore").decode("unicode_escape")
+        mount = os.fsdecode(re.sub(rb"\\([0-7]{3})", lambda octal: bytes([int(octal[1], 8)]), fields[1]))
         if len(mount) > best and resolved.is_relative_to(mount):
-            best, kind = len(mount), fields[2]
+            best, kind = len(mount), fields[2].decode("ascii", "replace")
     return kind
 
 
@@ -113,7 +118,7 @@ def translate(error: apsw.Error, path: Path) -> StorageError:
             f"{path}: cannot be opened or written ({error})",
             hint="check the folder's permissions and free space, or name another file with $BRAIN_INDEX",
         )
-    if isinstance(error, apsw.SQLError) and "no such table" in str(error):
+    if isinstance(error, apsw.SQLError) and any(words in str(error) for words in MISSING_PARTS):
         return IndexDamaged(
             f"{path}: a part of the index is missing ({error})",
             hint="run `brain doctor --fix`: it rebuilds what is missing from your files",

@@ -85,13 +85,8 @@ class Candidate:
     uri: str
     source: str
     kind: str
-    type: str
-    title: str
     date: float
-    own_date: bool
     status: str
-    stale_after: str
-    ordinal: int
 
 
 @dataclass(frozen=True, slots=True)

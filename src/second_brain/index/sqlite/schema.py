@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...analysis import ANALYZER_VERSION, FTS5_TOKENIZE
-from ...errors import IndexFormat
+from ...errors import IndexFormat, StorageError
 from .connection import Connection, Database
 
 APPLICATION_ID = 0x5342_7261  # "SBra"
@@ -209,6 +209,12 @@ def unpack_text(data: bytes) -> str:
 
 def create_private(path: Path) -> None:
     """Create the file for its owner only: it holds the text of private notes."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if not path.exists():
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not path.exists():
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise StorageError(
+            f"{path}: cannot be made ({error.strerror})",
+            hint="check the folder's permissions and free space, or name another file with $BRAIN_INDEX",
+        ) from error

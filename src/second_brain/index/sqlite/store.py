@@ -20,6 +20,7 @@ import msgspec
 from ...analysis import ANALYZER_VERSION, index_terms
 from ...errors import SourceRemoved
 from ...types import Chunk, Document, Filter, Ranking, embedding_hash
+from ..lock import sync_lock
 from . import schema
 from .connection import Connection, Database
 from .filters import TABLES, condition, fold_tag
@@ -68,7 +69,9 @@ class SqliteIndex:
         self.terms = TermIndex(self.database, field_weights)
         self.vectors = VectorIndex(self.database)
         if schema.meta(self.database, "analyzer") != ANALYZER_VERSION:
-            self.rebuild_terms()
+            with sync_lock(path, purpose="terms", progress=lambda *report: None):  # one process does it for all
+                if schema.meta(self.database, "analyzer") != ANALYZER_VERSION:
+                    self.rebuild_terms()
 
     def close(self) -> None:
         """Close the file. The object reopens it if it is used again."""
@@ -393,8 +396,7 @@ class SqliteIndex:
     def candidates(self, keys: Sequence[int]) -> dict[int, Candidate]:
         """What the ranking needs to know of these chunks, by key."""
         rows = self.database.rows(
-            "SELECT c.key, c.id, d.key, d.uri, s.name, d.kind, d.type, d.title, d.date, d.own_date IS NOT NULL,"
-            " d.status, coalesce(d.metadata ->> 'stale_after', ''), c.ordinal"
+            "SELECT c.key, c.id, d.key, d.uri, s.name, d.kind, d.date, d.status"
             f" FROM chunk c {TABLES} WHERE c.key IN (SELECT value FROM json_each(?))",
             (_json(list(keys)),),
         )

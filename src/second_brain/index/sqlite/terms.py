@@ -40,15 +40,6 @@ class TermIndex:
                     found[term] = rows[0][0]
         return found
 
-    def completions(self, prefix: str, limit: int = 20) -> list[str]:
-        """Terms of the index that begin with ``prefix``, most frequent first."""
-        end = prefix[:-1] + chr(ord(prefix[-1]) + 1)
-        rows = self.database.rows(
-            "SELECT term FROM vocabulary WHERE term >= ? AND term < ? ORDER BY doc DESC, term LIMIT ?",
-            (prefix, end, limit),
-        )
-        return [term for (term,) in rows]
-
     def search(self, match: str, filter: Filter, limit: int) -> Ranking:
         """The best ``limit`` chunks for an FTS5 MATCH expression, among those that the filter lets through.
 

@@ -14,6 +14,7 @@ import os
 import struct
 import tempfile
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,9 @@ HEADER = struct.Struct("<8s32s16sqqqq")  # magic, index, embedder digest, change
 PAGE = 4096
 REWRITE_ROWS = 2_000
 """The matrix is written anew when this many rows (or a tenth of it) are newer than it, or gone from it."""
+
+ABANDONED_AFTER_S = 3600.0
+"""A half-written matrix that is older was left by a process that was killed."""
 
 ORPHANS_KEPT = 1_000
 """Vectors of deleted texts that are kept for their return (a move, a disk that comes back): at least this
@@ -69,12 +73,6 @@ class VectorIndex:
     def embedder(self) -> str:
         """The identity of the embedder whose vectors these are, or '' before the first one."""
         return str(meta(self.database, "embedder") or "")
-
-    def counts(self) -> tuple[int, int]:
-        """(chunks with a vector, chunks that wait for one)."""
-        total = self.database.value("SELECT count(*) FROM chunk")
-        waiting = self.waiting_count()
-        return total - waiting, waiting
 
     def waiting_count(self) -> int:
         """How many chunks have no vector; fast when they are few."""
@@ -322,6 +320,10 @@ class VectorIndex:
             with contextlib.suppress(OSError):
                 self.matrix_path.unlink(missing_ok=True)
             return False
+        for left in self.matrix_path.parent.glob(f"{self.matrix_path.name}.*.new"):
+            with contextlib.suppress(OSError):
+                if left.stat().st_mtime < time.time() - ABANDONED_AFTER_S:
+                    left.unlink()
         try:
             _write_matrix(self.matrix_path, index, embedder, changes, matrix)
         except OSError:
