@@ -401,3 +401,22 @@ def test_vectors_around_a_damaged_page_are_carried_over(home: Path) -> None:
         brain.sync()
         assert 0 < brain.embed().embedded < total / 5
         assert brain.search("gannet 599", mode="lexical").hits[0].title == "n 599"
+
+
+def test_an_index_that_cannot_be_written_can_be_searched(home: Path, tmp_path: Path) -> None:
+    """A read-only mount answers; indexing into it says why it cannot."""
+    with Brain.open(home, environment={}) as brain:
+        brain.compact()
+    place = tmp_path / "mounted"
+    place.mkdir()
+    bound = subprocess.run(["mount", "--bind", home, place], check=False, capture_output=True)
+    if bound.returncode:
+        pytest.skip("mounting needs privileges")
+    try:
+        subprocess.run(["mount", "-o", "remount,ro,bind", place], check=True)
+        with Brain.open(place, environment={}) as brain:
+            assert brain.search("pressure").hits[0].title == "pump"
+            with pytest.raises(BrainError, match="cannot be"):
+                brain.sync()
+    finally:
+        subprocess.run(["umount", place], check=True)

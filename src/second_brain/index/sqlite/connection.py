@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
+from urllib.parse import quote
 
 import apsw
 
@@ -157,6 +158,8 @@ class Database:
         return connection
 
     def _open(self) -> Connection:
+        if self.path.exists() and not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)):
+            return self._open_read_only()
         connection = apsw.Connection(str(self.path))
         # The timeout comes first: switching to WAL needs the lock that another opener may hold.
         connection.set_busy_timeout(int(BUSY_TIMEOUT_S * 1000))
@@ -180,6 +183,17 @@ class Database:
             "PRAGMA trusted_schema=OFF"
         ).fetchall()
         return connection
+
+    def _open_read_only(self) -> Connection:
+        """A file that cannot be written (a backup, a mounted image) can still be searched.
+
+        ``immutable`` spares the shared memory that WAL needs; a log that was not written back would be
+        overlooked, so then SQLite's own error is the answer.
+        """
+        log = self.path.with_name(self.path.name + "-wal")
+        immutable = "?immutable=1" if not log.exists() or not log.stat().st_size else "?mode=ro"
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        return apsw.Connection(f"file:{quote(str(self.path))}{immutable}", flags=flags)
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """All rows of one statement."""

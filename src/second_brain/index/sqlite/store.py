@@ -74,8 +74,9 @@ class SqliteIndex:
                     self.rebuild_terms()
 
     def close(self) -> None:
-        """Close the file. The object reopens it if it is used again."""
+        """Close the file and unmap the matrix. The object reopens them if it is used again."""
         self.database.close()
+        self.vectors = VectorIndex(self.database)
 
     # -- sources -----------------------------------------------------------------------------------------
 
