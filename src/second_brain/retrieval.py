@@ -194,8 +194,8 @@ class Retriever:
         """The ranking with the scores of what other retrievers found too, so that none is taken for dissimilar."""
         listed = {key for key, _ in ranking.entries}
         missing = [key for other in others for key, _ in other.entries if key not in listed]
-        rows = self.index.vectors.vectors(missing)
-        extra = [(key, round(float(rows[key] @ vector), 6)) for key in missing if key in rows]
+        scores = self.index.vectors.similarities(missing, vector)
+        extra = [(key, scores[key]) for key in missing if key in scores]
         extra.sort(key=lambda entry: -entry[1])  # equal ones stay in the order in which they were found
         return Ranking(ranking.name, (*ranking.entries, *extra))
 

@@ -94,7 +94,7 @@ def test_ve_3_the_same_chunk_embedded_twice(notes):
     for _ in range(2):
         vectors.add("hashing-256/1", [hash], new)
     assert notes.brain.index.database.value("SELECT count(*) FROM vector") == 1
-    assert np.array_equal(vectors.vectors([1])[1], new[0])
+    assert vectors.similarities([1], new[0]) == {1: 1.0}
 
 
 def test_ve_4_thousands_of_hits_under_a_filter(notes):

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..types import Json
 from ..yaml_nodes import YamlError, load_yaml
+from .privacy import joined, labels_in_lines, labels_in_values
 
 SIZE_LIMIT = 262_144
 """Characters. A longer block is somebody's text between two rules."""
 
 _OPENING = re.compile(r"---[ \t]*(?:\n|\Z)")
+_LATE_OPENING = re.compile(r"\s*---+[ \t]*\n")
+"""Not on line 1, indented or too long: no frontmatter, but perhaps meant to be."""
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _KEY = re.compile(
     r"""(?P<indent>[ \t]*)
@@ -32,13 +35,15 @@ _ITEM = re.compile(r"[ \t]*-(?:[ \t]+(.*))?$")
 class Frontmatter:
     """Properties by key, scalars as written; ``body_start`` is where the text goes on.
 
-    ``lines`` holds the line in the file for each key.
+    ``lines`` holds the line in the file for each key. ``privacy`` is the label that the block names anywhere, in
+    lower case; several different ones are joined by ``+``, see ``privacy``.
     """
 
     values: Mapping[str, Json] = field(default_factory=dict)
     lines: Mapping[str, int] = field(default_factory=dict)
     body_start: int = 0
     warnings: tuple[str, ...] = ()
+    privacy: str = ""
 
 
 def read_frontmatter(text: str) -> Frontmatter:
@@ -47,16 +52,40 @@ def read_frontmatter(text: str) -> Frontmatter:
     The block opens with ``---`` on line 1 and closes with ``---`` or ``...``, blanks allowed behind; it may
     hold YAML or a JSON object. A block that is no mapping is body: silently when it is prose between two
     rules, with a warning when it looks like an attempt at properties. A block that is never closed stays
-    body too, but the lines that look like properties count.
+    body too, but the lines that look like properties count. ``privacy`` counts in all of these.
     """
     opening = _OPENING.match(text)
-    if opening is None:
+    start = (opening or _LATE_OPENING.match(text) or _NOWHERE).end()
+    if start == 0:
         return Frontmatter()
-    start = opening.end()
     closing = _CLOSING.search(text, start)
-    if closing is None or closing.start() - start > SIZE_LIMIT:
-        return _unclosed(text, start)
-    block, body_start = text[start : closing.start()], closing.end()
+    block = text[start : closing.start() if closing else None]
+    if opening is None:
+        front = Frontmatter()
+    elif closing is None or len(block) > SIZE_LIMIT:
+        front = _unclosed(block)
+    else:
+        front = _closed(block, closing.end())
+    return _labelled(front, block, first_line=text.count("\n", 0, start) + 1)
+
+
+def _labelled(front: Frontmatter, block: str, first_line: int) -> Frontmatter:
+    """With the privacy label of the block, and a warning when it is not one plain property."""
+    written = list(labels_in_lines(block, first_line))
+    labels = [*labels_in_values(dict(front.values)), *(label for _, label in written)]
+    label = joined(labels)
+    line = next((line for line, _ in written), first_line)
+    if label != joined(labels[:1]):
+        problem = f"privacy is {label[:60]!r}; expected one label. The note is taken as most private"
+    elif label and front.body_start == 0:
+        problem = f"privacy is {label[:60]!r}, in a block that is read as text; it counts all the same"
+    else:
+        return replace(front, privacy=label)
+    return replace(front, privacy=label, warnings=(*front.warnings, f"line {line}: {problem}"))
+
+
+def _closed(block: str, body_start: int) -> Frontmatter:
+    """The properties of a block between two fences."""
     try:
         result = load_yaml(block, first_line=2)
     except YamlError as error:
@@ -73,10 +102,10 @@ def read_frontmatter(text: str) -> Frontmatter:
     return Frontmatter()
 
 
-def _unclosed(text: str, start: int) -> Frontmatter:
+def _unclosed(block: str) -> Frontmatter:
     """Lines right below an opening ``---`` that look like properties, up to the first that does not."""
     lines: list[str] = []
-    for line in text[start : start + SIZE_LIMIT].split("\n"):
+    for line in block[:SIZE_LIMIT].split("\n"):
         if not (_KEY.match(line) or (lines and _ITEM.match(line))):
             break
         lines.append(line)

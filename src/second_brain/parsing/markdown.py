@@ -31,7 +31,8 @@ class MarkdownParser:
     - Type: ``type`` as written, else ``daily`` for a file named by a day, else ``note``.
     - Dates: see ``DATE_KEYS``; ``created`` is the same without ``date`` and the file name.
     - Tags and aliases: plural and singular properties, lists or text; for tags also those in the text.
-    - ``status`` and ``privacy`` in lower case. A list in a place for one text counts by its first item.
+    - ``status`` and ``privacy`` in lower case. A list in a place for one text counts by its first item, except
+      in ``privacy``: see there.
     - ``metadata``: every other property, scalars as text; ``verified`` always as a list.
     - Property names in any letter case.
     - Links: relative ones only, wikilinks, embeds and Markdown, also in properties; none to the note itself.
@@ -72,7 +73,7 @@ class MarkdownParser:
             tags=tags,
             aliases=distinct((*_names(properties.get("aliases")), *_names(properties.get("alias")))),
             links=(*property_links(front.values), *structure.links),
-            privacy=_text(properties.get("privacy")).lower(),
+            privacy=front.privacy,
             metadata={key: _kept(key, value) for key, value in front.values.items() if key.casefold() not in _FIELDS},
             warnings=(*warnings, *front.warnings, *date_warnings, *structure.warnings),
         )

@@ -190,7 +190,8 @@ class VectorIndex:
     def search(self, vector: npt.NDArray[np.float32], filter: Filter, limit: int) -> Ranking:
         """The ``limit`` chunks nearest to a unit vector, by cosine, among those that the filter lets through.
 
-        Scores are rounded to six decimals, so that the layout of the matrix cannot change an order.
+        The scan only chooses the candidates; their scores are computed anew by ``_cosines``, so that neither the
+        layout of the matrix nor the kernel of the linear algebra can change an order.
         """
         if limit <= 0:
             return Ranking("dense", ())
@@ -210,7 +211,7 @@ class VectorIndex:
                 )
                 scores[~np.isin(keys, np.array([key for (key,) in allowed], dtype=np.int64))] = -np.inf
             best = _top(scores, limit)
-            return self._ranking(keys[best], scores[best].astype(np.float64).round(6), filter, limit)
+            return self._ranking(keys[best], _cosines(_rows(parts, best), vector), filter, limit)
 
     def _ranking(
         self, keys: npt.NDArray[np.int64], scores: npt.NDArray[np.float64], filter: Filter, limit: int
@@ -225,8 +226,8 @@ class VectorIndex:
         entries = sorted((-by_vector[vector], id, key) for key, id, vector in rows)
         return Ranking("dense", tuple((key, -score) for score, _, key in entries[:limit]))
 
-    def vectors(self, keys: Sequence[int]) -> dict[int, npt.NDArray[np.float32]]:
-        """The vectors of these chunks, by chunk key; a chunk that waits for one is left out."""
+    def similarities(self, keys: Sequence[int], vector: npt.NDArray[np.float32]) -> dict[int, float]:
+        """The cosine of each chunk with a unit vector, by chunk key; a chunk that waits for its vector is left out."""
         rows = self.database.rows(
             "SELECT c.key, v.data FROM chunk c JOIN vector v ON v.key = c.vector"
             " WHERE c.key IN (SELECT value FROM json_each(?))",
@@ -234,8 +235,8 @@ class VectorIndex:
         )
         if not rows:
             return {}
-        restored = _restored([data for _, data in rows])
-        return {key: restored[position] for position, (key, _) in enumerate(rows)}
+        scores = _cosines(_restored([data for _, data in rows]), vector)
+        return dict(zip((key for key, _ in rows), scores.tolist(), strict=True))
 
     # -- the matrix --------------------------------------------------------------------------------------
 
@@ -332,12 +333,28 @@ class VectorIndex:
 
 
 def _top(scores: npt.NDArray[np.float32], limit: int) -> npt.NDArray[np.intp]:
-    """Indices of the ``limit`` highest finite scores and of every score that may round to the last one."""
+    """Indices of the ``limit`` highest finite scores and of every score that may be equal to the last one."""
     live = np.flatnonzero(np.isfinite(scores))
     if live.size > limit:
         threshold = np.partition(scores[live], live.size - limit)[live.size - limit]
         live = live[scores[live] >= threshold - 1e-6]
     return live
+
+
+def _rows(parts: Sequence[_Matrix], indices: npt.NDArray[np.intp]) -> npt.NDArray[np.float32]:
+    """Rows of several matrices, as if they were one; ``indices`` ascend."""
+    found, first = [], 0
+    for part in parts:
+        own = indices[(indices >= first) & (indices < first + len(part.keys))] - first
+        found.append(part.rows[own])
+        first += len(part.keys)
+    return np.concatenate(found)
+
+
+def _cosines(rows: npt.NDArray[np.float32], vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    """Products of each row with a vector, in float64 and one order of summation, rounded to six decimals."""
+    products = rows.astype(np.float64) * vector.astype(np.float64)
+    return np.asarray(products.sum(axis=1)).round(6)
 
 
 def _quantized(vectors: Vectors) -> list[bytes]:
