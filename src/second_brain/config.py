@@ -10,13 +10,15 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
 from .errors import ConfigError, UsageError
+from .index.lock import file_lock
 from .ranking.fusion import FusionSettings
 from .sources.paths import absolute, disk_bytes
 from .types import Json
@@ -365,6 +367,9 @@ def _positive(text: str) -> int:
 
 # -- writing -------------------------------------------------------------------------------------------------
 
+WAIT_S = 60.0
+"""How long a change waits for another process that changes the same file; each takes some milliseconds."""
+
 HEAD = """\
 # What second-brain reads. One entry a source; `brain add` appends here, and you may edit by hand.
 #   name, path        needed
@@ -380,7 +385,10 @@ sources:
 def add_source(
     settings: Settings, path: Path, *, name: str | None, kind: str, privacy: str | None, kinds: list[str]
 ) -> tuple[Settings, SourceSettings]:
-    """Append a source to ``sources.yaml``; the settings with it, and the source."""
+    """Append a source to ``sources.yaml`` as it is now; the settings with it, and the source.
+
+    Many processes may do it at once: each sees what those before it wrote.
+    """
     folder = as_named(path)
     if not os.path.exists(disk_bytes(folder)):  # noqa: PTH110 - bytes, for locales that cannot spell the path
         raise UsageError(f"{folder} does not exist", hint="give the folder that holds your notes")
@@ -390,31 +398,52 @@ def add_source(
         raise UsageError(f"kind '{kind}' is not known; kinds: {', '.join(kinds)}")
     if privacy is not None and privacy not in settings.privacy_labels:
         raise UsageError(f"privacy '{privacy}' is not one of: {', '.join(settings.privacy_labels)}")
-    for other in settings.sources:
-        if other.path == folder:
-            raise UsageError(f"{folder} is already the source '{other.name}'", hint=f"type `brain index {other.name}`")
-    taken = {source.name for source in settings.sources}
-    if name is None:
-        name = _free_name(folder, taken)
-    if not NAME.fullmatch(name) or name != name.strip():
-        raise UsageError(f"'{name}' cannot name a source", hint="use letters, digits, '.', '-', '_' and inner spaces")
-    if name in taken:
-        raise UsageError(f"a source is already named '{name}'", hint="choose another with --name")
-    added = SourceSettings(name, kind, folder, privacy or _default_privacy(settings.privacy_labels))
-    file = settings.sources_file
-    text = _text_of(file)
-    keys = {"name": name, "kind": kind, "path": str(folder), "privacy": added.privacy}
-    entry = "- " + "  ".join(f"{key}: {_quoted(value)}\n" for key, value in keys.items())
-    changed = replace(settings, sources=(*settings.sources, added))
-    _write_checked(file, _appended(text, entry), changed)
-    return changed, added
+    with _as_on_disk(settings) as current:
+        for other in current.sources:
+            if other.path == folder:
+                raise UsageError(
+                    f"{folder} is already the source '{other.name}'", hint=f"type `brain index {other.name}`"
+                )
+        name = _checked_name(name, folder, {source.name for source in current.sources})
+        added = SourceSettings(name, kind, folder, privacy or _default_privacy(settings.privacy_labels))
+        keys = {"name": name, "kind": kind, "path": str(folder), "privacy": added.privacy}
+        entry = "- " + "  ".join(f"{key}: {_quoted(value)}\n" for key, value in keys.items())
+        changed = replace(current, sources=(*current.sources, added))
+        _write_checked(settings.sources_file, _appended(_text_of(settings.sources_file), entry), changed)
+        return changed, added
 
 
 def remove_source(settings: Settings, name: str) -> Settings:
-    """Take a source's own lines out of ``sources.yaml``; the settings without it."""
+    """Take a source's own lines out of ``sources.yaml`` as it is now, if it is there; the settings without it."""
+    with _as_on_disk(settings) as current:
+        left = tuple(source for source in current.sources if source.name != name)
+        changed = replace(current, sources=left)
+        if left != current.sources:
+            position = next(i for i, source in enumerate(current.sources) if source.name == name)
+            _write_checked(settings.sources_file, _without(_text_of(settings.sources_file), position), changed)
+        return changed
+
+
+@contextmanager
+def _as_on_disk(settings: Settings) -> Iterator[Settings]:
+    """The settings with the sources that the file lists now; until the end nobody else changes it."""
     file = settings.sources_file
-    lines = _text_of(file).splitlines(keepends=True)
-    position = next(i for i, source in enumerate(settings.sources) if source.name == name)
+    try:
+        lock = file_lock(file.with_name(f".{file.name}.lock"), wait_s=WAIT_S)
+    except TimeoutError as error:
+        raise ConfigError(
+            f"{file}: another process has been changing it for more than {WAIT_S:.0f} s",
+            hint="wait for the other `brain`, or stop it, and try again",
+        ) from error
+    except OSError as error:
+        raise ConfigError(f"{file}: cannot be written ({error.strerror})", hint="check its folder") from error
+    with lock:
+        yield replace(settings, sources=_sources(_read(file), settings.privacy_labels))
+
+
+def _without(text: str, position: int) -> str:
+    """The file without the entry at ``position``."""
+    lines = text.splitlines(keepends=True)
     places = load_yaml("".join(lines)).lines
     prefix: tuple[str | int, ...] = ("sources",) if ("sources",) in places else ()
     # An entry goes from its dash to the next entry's, or to the first later line that is indented less.
@@ -427,21 +456,30 @@ def remove_source(settings: Settings, name: str) -> Settings:
         end += 1
     while not lines[end - 1].strip():
         end -= 1
-    changed = replace(settings, sources=tuple(source for source in settings.sources if source.name != name))
-    _write_checked(file, "".join(lines[:start] + lines[end:]), changed)
-    return changed
+    return "".join(lines[:start] + lines[end:])
 
 
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
 
 
+def _checked_name(name: str | None, folder: Path, taken: set[str]) -> str:
+    """The name that was asked for, or a free one after the folder's."""
+    if name is None:
+        name = _free_name(folder, taken)
+    if not NAME.fullmatch(name) or name != name.strip():
+        raise UsageError(f"'{name}' cannot name a source", hint="use letters, digits, '.', '-', '_' and inner spaces")
+    if name in taken:
+        raise UsageError(f"a source is already named '{name}'", hint="choose another with --name")
+    return name
+
+
 def _free_name(folder: Path, taken: set[str]) -> str:
-    base = re.sub(r"[^\w.\- ]+", "-", folder.name).strip("-_. ")[:60] or "notes"
+    stem = re.sub(r"[^\w.\- ]+", "-", folder.name).strip("-_. ")[:60] or "notes"
     number = 2
-    name = base
+    name = stem
     while name in taken:
-        name, number = f"{base}-{number}", number + 1
+        name, number = f"{stem}-{number}", number + 1
     return name
 
 

@@ -14,13 +14,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal
+from typing import Literal, get_args
 
-from .errors import BrainError, ParseError, SourceError
+from .errors import BrainError, ModelError, ParseError, SourceError
 from .graph.links import LinkResolver
 from .index.sqlite.records import Change, ItemState, Removal, Replacement, Touch, Unread
 from .index.sqlite.store import SqliteIndex
-from .protocols import Chunker, Embedder, Parser, Progress, Scan, Source
+from .protocols import Chunker, Embedder, Parser, Progress, Source, Vectors
+from .sources.fingerprints import folder_states
 from .types import (
     Blob,
     Chunk,
@@ -50,6 +51,9 @@ MASS_REMOVAL = 50
 
 What only moved, within the source or into another one, is not lost.
 """
+
+PLAIN_TEXT = "A plain text."
+"""An embedder that fails on this as well is broken; one that does not, refused a text."""
 
 FailureKind = Literal["unreadable", "binary", "too-large", "unparsable"]
 
@@ -85,7 +89,7 @@ def sync(
     now: Callable[[], datetime],
     progress: Progress,
     prune: bool = False,
-    only: Callable[[Item], bool] | None = None,
+    only: Callable[[str], bool] | None = None,
     claimed: Callable[[str], bool] = lambda path: False,
 ) -> SyncReport:
     """Compare each source with the index and write what differs.
@@ -94,10 +98,10 @@ def sync(
         index: where it is written.
         sources: compared one after the other.
         reading: how items become documents and chunks.
-        now: asked when a source is done.
+        now: asked when a source is begun.
         progress: told ``(source name, items done, items in all)``.
         prune: remove what is missing even if that is most of a source.
-        only: compare only these items; nothing else is read or removed.
+        only: compare only items with these uris; nothing else is read or removed.
         claimed: whether a path now belongs to another source, so that it is no loss here.
 
     Raises:
@@ -106,6 +110,7 @@ def sync(
     """
     started = time.perf_counter()
     reports = [_sync_source(index, source, reading, now, progress, prune, only, claimed) for source in sources]
+    index.vectors.prune()
     index.vectors.refresh()
     return SyncReport(tuple(reports), time.perf_counter() - started)
 
@@ -117,19 +122,21 @@ def _sync_source(
     now: Callable[[], datetime],
     progress: Progress,
     prune: bool,
-    only: Callable[[Item], bool] | None,
+    only: Callable[[str], bool] | None,
     claimed: Callable[[str], bool],
 ) -> SourceReport:
+    began = now()
     try:
         scan = source.scan()
     except SourceError as error:
-        index.mark_synced(source.name, now(), unavailable=str(error))
+        index.mark_synced(source.name, began, unavailable=str(error))
         kept = len(index.items(source.name))
         return SourceReport(source.name, kept=kept, unavailable=str(error))
     known = index.items(source.name)
     listed = {item.uri for item in scan.items}
-    missing = [] if only or not source.exhaustive else _missing(known, listed, scan)
-    items = [item for item in scan.items if only is None or only(item)]
+    unlisted = [uri for uri in known if uri not in listed and (only is None or only(uri))]
+    missing = [uri for uri in unlisted if not uri.startswith(scan.unlisted)] if source.exhaustive else []
+    items = [item for item in scan.items if only is None or only(item.uri)]
 
     tally = _Tally(failures=list(scan.failures))
     fresh: list[Item] = []
@@ -139,7 +146,7 @@ def _sync_source(
         if state and same and (state.hash or state.failure):
             tally.unchanged += 1
             if state.failure:
-                tally.failures.append(Failure(item.uri, "unreadable", state.failure))
+                tally.failures.append(_recorded(item.uri, state.failure))
         else:
             fresh.append(item)
     batch: list[Change] = []
@@ -165,8 +172,7 @@ def _sync_source(
     if index.needs_relinking(source.name):
         resolve_links(index, source.name)
     if not only:
-        index.mark_synced(source.name, now(), unavailable=suspicious)
-    unlisted = [uri for uri in known if uri not in listed] if not only else []
+        index.mark_synced(source.name, began, unavailable=suspicious, folders=folder_states(scan.items))
     return SourceReport(
         source=source.name,
         added=tally.added - moved,
@@ -180,11 +186,6 @@ def _sync_source(
         warnings=tuple(tally.warnings),
         unavailable=suspicious,
     )
-
-
-def _missing(known: dict[str, ItemState], listed: set[str], scan: Scan) -> list[str]:
-    """What the index holds and the source does not list, except below what could not be seen."""
-    return [uri for uri in known if uri not in listed and not uri.startswith(scan.unlisted)]
 
 
 def _suspicious(listed: int, known: int, lost: int) -> str:
@@ -210,7 +211,7 @@ def _read(source: Source, item: Item, state: ItemState | None, reading: Reading,
     except ParseError as error:
         kind: FailureKind = getattr(error, "kind", "unparsable")
         tally.failures.append(Failure(item.uri, kind, str(error)))
-        return Unread(item, str(error), retry=False)
+        return Unread(item, f"{kind}: {error}", retry=False)
     except OSError as error:
         reason = f"{item.path}: {error.strerror or error}"
         if error.errno == errno.EDEADLK:
@@ -225,6 +226,13 @@ def _read(source: Source, item: Item, state: ItemState | None, reading: Reading,
         tally.added += 1
         tally.added_hashes[blob.hash] += 1
     return Replacement(item, blob.hash, documents)
+
+
+def _recorded(uri: str, failure: str) -> Failure:
+    """The failure of an earlier run. Its kind stands before the reason; what could not be read has none there."""
+    kinds: dict[str, FailureKind] = {kind: kind for kind in get_args(FailureKind)}
+    kind, _, message = failure.partition(": ")
+    return Failure(uri, kinds[kind], message) if kind in kinds else Failure(uri, "unreadable", failure)
 
 
 def _documents(blob: Blob, reading: Reading) -> Iterator[tuple[Document, tuple[Chunk, ...]]]:
@@ -258,6 +266,9 @@ def embed(index: SqliteIndex, embedder: Embedder, *, progress: Progress, limit: 
 
     A text that the embedder refuses is named in the report and tried again at the next run; the rest of its
     batch is not lost.
+
+    Raises:
+        ModelError: the embedder's own, if it cannot be loaded or fails on any text, or on each of a whole batch.
     """
     started = time.perf_counter()
     index.vectors.begin(embedder.identity)
@@ -271,7 +282,8 @@ def embed(index: SqliteIndex, embedder: Embedder, *, progress: Progress, limit: 
         if not waiting:
             break
         for first in range(0, len(waiting), EMBED_BATCH):
-            embedded += _embed_batch(index, embedder, waiting[first : first + EMBED_BATCH], refused)
+            for hashes, vectors in _embedded(embedder, waiting[first : first + EMBED_BATCH], refused):
+                embedded += index.vectors.add(embedder.identity, hashes, vectors)
             progress("embed", min(embedded, total), total)
     if embedded:
         index.vectors.prune()
@@ -279,23 +291,41 @@ def embed(index: SqliteIndex, embedder: Embedder, *, progress: Progress, limit: 
     return EmbedReport(embedded, index.vectors.waiting_count(), time.perf_counter() - started, tuple(refused.values()))
 
 
-def _embed_batch(
-    index: SqliteIndex, embedder: Embedder, batch: Sequence[tuple[bytes, str]], refused: dict[bytes, Failure]
-) -> int:
-    """Embed and store; returns how many chunks got a vector.
+def _embedded(
+    embedder: Embedder, batch: Sequence[tuple[bytes, str]], refused: dict[bytes, Failure]
+) -> Iterator[tuple[list[bytes], Vectors]]:
+    """Yield the hashes and vectors of the texts that the embedder takes; name the others in ``refused``.
 
-    When the embedder fails, the batch is halved until the text that it refuses stands alone.
+    When it fails on several, they are halved until the one that it refuses stands alone.
     """
-    try:
-        vectors = embedder.embed_documents([text for _, text in batch])
-    except BrainError:
-        raise
-    except Exception as error:
-        if len(batch) == 1:
-            hash, text = batch[0]
+    pending = [batch]
+    errors: list[Exception] = []
+    while pending:
+        part = pending.pop()
+        try:
+            vectors = embedder.embed_documents([text for _, text in part])
+        except Exception as error:
+            if part is batch and isinstance(error, BrainError):
+                _check_works(embedder, error)
+            if len(part) > 1:
+                middle = len(part) // 2
+                pending += (part[middle:], part[:middle])
+                continue
+            errors.append(error)
+            ((hash, text),) = part
             first_line = text.partition("\n")[0][:80]
             refused[hash] = Failure(hash.hex(), "embedding", f"'{first_line}': {type(error).__name__}: {error}")
-            return 0
-        middle = len(batch) // 2
-        return sum(_embed_batch(index, embedder, half, refused) for half in (batch[:middle], batch[middle:]))
-    return index.vectors.add(embedder.identity, [hash for hash, _ in batch], vectors)
+        else:
+            yield [hash for hash, _ in part], vectors
+    if len(errors) == EMBED_BATCH and isinstance(errors[0], ModelError):
+        raise errors[0]
+
+
+def _check_works(embedder: Embedder, error: BrainError) -> None:
+    """Raise the error unless it is about a text: a model that can run takes a plain one."""
+    if not isinstance(error, ModelError):
+        raise error
+    try:
+        embedder.embed_documents([PLAIN_TEXT])
+    except Exception:
+        raise error from None

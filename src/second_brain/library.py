@@ -10,8 +10,11 @@ result = brain.search("how did we fix the pump?")
 from __future__ import annotations
 
 import os
+import re
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -27,9 +30,9 @@ from .index.sqlite.records import SourceState, StoredDocument, StoredLink
 from .index.sqlite.store import SqliteIndex
 from .protocols import Embedder, Progress
 from .retrieval import Retriever, SourceRules
-from .sources.fingerprints import fingerprint
-from .sources.paths import disk_bytes
-from .types import EmbedReport, Filter, Item, Mode, Query, SearchResult, SyncReport
+from .sources.fingerprints import fingerprint, folder_state
+from .sources.paths import compose, disk_bytes, joined, normalize_relative
+from .types import EmbedReport, Filter, Mode, Query, SearchResult, SyncReport
 
 OLD_AFTER = timedelta(days=1)
 """A search says how old the index is when the last comparison with the disk is longer ago."""
@@ -82,6 +85,7 @@ class Brain:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self._lock = threading.Lock()
         self._index: SqliteIndex | None = None
         self._embedder: Embedder | None = None
 
@@ -121,15 +125,17 @@ class Brain:
     @property
     def index(self) -> SqliteIndex:
         """The index, created on first use."""
-        if self._index is None:
-            self._index = SqliteIndex(self.settings.index)
-        return self._index
+        with self._lock:
+            if self._index is None:
+                self._index = SqliteIndex(self.settings.index)
+            return self._index
 
     def embedder(self) -> Embedder:
         """The embedder that models.yaml names."""
-        if self._embedder is None:
-            self._embedder = wiring.embedder(self.settings, self.settings.model_cache)
-        return self._embedder
+        with self._lock:
+            if self._embedder is None:
+                self._embedder = wiring.embedder(self.settings, self.settings.model_cache)
+            return self._embedder
 
     # -- sources -----------------------------------------------------------------------------------------
 
@@ -150,9 +156,10 @@ class Brain:
         Raises:
             UsageError: the folder does not exist, or folder or name are taken.
         """
-        self.settings, added = config.add_source(
-            self.settings, Path(path), name=name, kind=kind, privacy=privacy, kinds=wiring.names("sources")
-        )
+        with self._lock:
+            self.settings, added = config.add_source(
+                self.settings, Path(path), name=name, kind=kind, privacy=privacy, kinds=wiring.names("sources")
+            )
         return added
 
     def remove(self, name: str) -> int:
@@ -166,7 +173,8 @@ class Brain:
         if not configured and not indexed:
             raise self._no_source(name)
         if configured:
-            self.settings = config.remove_source(self.settings, name)
+            with self._lock:
+                self.settings = config.remove_source(self.settings, name)
         return self.index.remove_source(name)
 
     def _no_source(self, name: str) -> NotFound:
@@ -192,7 +200,7 @@ class Brain:
             progress: ``(source name, items done, items in all)``.
 
         Raises:
-            NotFound: a target is neither a source nor a path in one.
+            NotFound: a target is neither a source nor a path in one, or nothing is there and nothing was.
             IndexLocked: another process kept indexing for too long.
         """
         with sync_lock(self.settings.index, progress=progress):
@@ -201,16 +209,9 @@ class Brain:
                 self.index.relabel(setting.name, partial(self.settings.label, setting.name))
             chosen = self._targets(targets)
             reports: list[SyncReport] = []
-            for setting, paths in chosen.items():
-                if rebuild and not paths:
+            for setting, wanted in chosen.items():
+                if rebuild and not wanted:
                     self.index.forget_hashes(setting.name)
-                only = None
-                if paths:
-                    wanted = tuple(paths)
-
-                    def only(item: Item, wanted: tuple[Path, ...] = wanted) -> bool:
-                        return any(Path(item.path).is_relative_to(path) for path in wanted)
-
                 inner = tuple(s.path for s in self.settings.sources if s != setting)
 
                 def claimed(path: str, inner: tuple[Path, ...] = inner, root: Path = setting.path) -> bool:
@@ -224,7 +225,7 @@ class Brain:
                         now=_now,
                         progress=progress,
                         prune=prune,
-                        only=only,
+                        only=partial(_lies_at, wanted) if wanted else None,
                         claimed=claimed,
                     )
                 )
@@ -233,8 +234,8 @@ class Brain:
             sum(report.seconds for report in reports),
         )
 
-    def _targets(self, targets: Sequence[str | os.PathLike[str]]) -> dict[SourceSettings, list[Path]]:
-        """The sources that the targets name, each with the paths inside it (none: the whole source)."""
+    def _targets(self, targets: Sequence[str | os.PathLike[str]]) -> dict[SourceSettings, list[str]]:
+        """The sources that the targets name, each with the uris of the paths inside it (none: the whole source)."""
         if not targets:
             if not self.settings.sources:
                 raise UsageError(
@@ -242,14 +243,17 @@ class Brain:
                     hint="type `brain add ~/notes` (the folder of your notes), then `brain index`",
                 )
             return {source: [] for source in self.settings.sources}
-        chosen: dict[SourceSettings, list[Path]] = {}
+        chosen: dict[SourceSettings, list[str]] = {}
         for target in targets:
             named = [source for source in self.settings.sources if source.name == str(target)]
             if named:
                 chosen[named[0]] = []
                 continue
             path = config.as_named(target)
-            owners = [source for source in self.settings.sources if path.is_relative_to(source.path)]
+            # In composed form, as uris are: people and shells spell a name in either.
+            spelled = Path(compose(str(path)))
+            roots = {source: Path(compose(str(source.path))) for source in self.settings.sources}
+            owners = [source for source, root in roots.items() if spelled.is_relative_to(root)]
             if not owners:
                 if os.path.exists(disk_bytes(path)):  # noqa: PTH110 - bytes, for any locale
                     raise NotFound(
@@ -259,10 +263,19 @@ class Brain:
                     )
                 raise self._no_source(str(target))
             owner = max(owners, key=lambda source: len(source.path.parts))
-            if path == owner.path:
+            if spelled == roots[owner]:
                 chosen[owner] = []
-            elif owner not in chosen or chosen[owner]:
-                chosen.setdefault(owner, []).append(path)
+                continue
+            uri = f"{owner.name}/{spelled.relative_to(roots[owner]).as_posix()}"
+            if _on_disk(disk_bytes(path)) is None and not any(
+                _lies_at([uri], known) for known in self.index.items(owner.name)
+            ):
+                raise NotFound(
+                    f"{path} does not exist, and nothing of it is indexed",
+                    hint=f"check its spelling, or type `brain index {owner.name}` to compare the whole source",
+                )
+            if owner not in chosen or chosen[owner]:
+                chosen.setdefault(owner, []).append(uri)
         return chosen
 
     def embed(self, *, limit: int | None = None, progress: Progress = _silent) -> EmbedReport:
@@ -299,10 +312,10 @@ class Brain:
         query = Query(text, now or _now(), limit, mode, filter, per_document)
         result = retriever.search(query)
         hits = tuple(replace(hit, notes=(*hit.notes, *self._disk_notes(hit.uri, hit.path))) for hit in result.hits)
-        return replace(result, hits=hits, notices=(*result.notices, *self._notices(query.now)))
+        return replace(result, hits=hits, notices=(*result.notices, *self._notices(query.now, filter)))
 
     def _allowed(self, filter: Filter) -> Filter:
-        """The filter without the sources that the asker may not see by the settings of now.
+        """The filter without the sources that the asker may not see by the settings of now, its path in normal form.
 
         The labels in the index are those of the last sync. Raises NotFound for a source that nobody knows.
         """
@@ -310,6 +323,7 @@ class Brain:
         for name in filter.sources:
             if name not in known:
                 raise self._no_source(name)
+        filter = replace(filter, path_prefix=_prefix(filter.path_prefix))
         if filter.privacy is None:
             return filter
         names = filter.sources or sorted(known)
@@ -329,7 +343,8 @@ class Brain:
             if known and now.rstrip("~") != known.rstrip("~"):
                 yield "the file changed since it was indexed; run `brain index`"
 
-    def _notices(self, now: datetime) -> Iterator[str]:
+    def _notices(self, now: datetime, filter: Filter = Filter()) -> Iterator[str]:
+        """What is told of the index; where the asker may not see everything, only of the sources that they may."""
         states = self.index.freshness()
         if not states and self.settings.sources:
             yield "nothing is indexed yet: type `brain index`"
@@ -341,8 +356,12 @@ class Brain:
             ago = "a day" if days == 1 else f"{days} days"
             yield f"the index was last compared with the files {ago} ago; run `brain index`"
         for name, _, unavailable in states:
+            if filter.privacy is not None and name not in filter.sources:
+                continue
             if unavailable:
                 yield f"source '{name}' was not available at the last run: {unavailable}"
+            elif any(folder_state(folder) != state for folder, state in self.index.folders(name).items()):
+                yield f"files of source '{name}' were added, renamed or removed since the last run; run `brain index`"
 
     def get(self, name: str, *, filter: Filter = Filter()) -> Note:
         """A document by uri, path (absolute, below a source, or its end), title, alias, or the id of a chunk.
@@ -396,7 +415,7 @@ class Brain:
     # -- health ------------------------------------------------------------------------------------------
 
     def status(self) -> Status:
-        """What the index holds, how fresh it is, and what is wrong."""
+        """What the index holds, how fresh it is, and what is wrong: of everything, for its owner only."""
         from . import __version__
 
         stats = self.index.stats()
@@ -442,17 +461,56 @@ class Brain:
         self.close()
         findings = examine(self.settings.index)
         if fix and any(finding.fixable for finding in findings):
-            with sync_lock(self.settings.index, progress=_silent):
+            with self._alone():
                 self._index = None
                 findings = repair(self.settings.index, findings)
         return findings
 
     def compact(self) -> tuple[int, int]:
         """Give free space back to the disk: (bytes before, bytes after)."""
-        with sync_lock(self.settings.index, progress=_silent):
+        with self._alone():
             before = self.index.stats().file_bytes
             self.index.compact()
             return before, self.index.stats().file_bytes
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Nobody indexes or embeds meanwhile: what they write would go into a file that is set aside."""
+        index = self.settings.index
+        with sync_lock(index, progress=_silent), sync_lock(index, purpose="embed", progress=_silent):
+            yield
+
+
+def _lies_at(wanted: Sequence[str], uri: str) -> bool:
+    """Whether the uri is one of these or lies below one, in either Unicode form."""
+    composed = compose(uri)
+    return any(composed == place or composed.startswith(place + "/") for place in wanted)
+
+
+def _on_disk(path: bytes) -> bytes | None:
+    """The path as the disk spells it, whose names may be in the other Unicode form; None if nothing is there."""
+    if os.path.lexists(path):
+        return path
+    parent, name = os.path.split(path)
+    folder = _on_disk(parent) if name else None
+    if folder is None or not os.path.isdir(folder):  # noqa: PTH112 - bytes, for any locale
+        return None
+    same = [entry for entry in _names(folder) if _composed(entry) == _composed(name)]
+    return joined(folder, same[0]) if same else None
+
+
+def _names(folder: bytes) -> list[bytes]:
+    with os.scandir(folder) as listing:
+        return [entry.name for entry in listing]
+
+
+def _composed(name: bytes) -> str:
+    return compose(name.decode("utf-8", "surrogateescape"))
+
+
+def _prefix(path: str) -> str:
+    """A path prefix in the form that uris have. An absolute one keeps its spelling, which the disk's may be."""
+    return re.sub(r"/(?:\.?/)+", "/", path) if Path(path).is_absolute() else normalize_relative(path)
 
 
 def _now() -> datetime:

@@ -20,7 +20,7 @@ from .index.sqlite.store import SqliteIndex, fold_name
 from .protocols import Embedder
 from .ranking import adjust, diversity
 from .ranking.fusion import FusionSettings, Scale, convex_combination, observed_scale, reciprocal_rank_fusion
-from .types import Explanation, Hit, Mode, Query, Ranking, SearchResult, Signal
+from .types import Explanation, Filter, Hit, Mode, Query, Ranking, SearchResult, Signal
 
 MIN_CANDIDATES = 100
 """Each retriever yields so many at least; the order of the first ten does not change beyond (docs/evaluation.md)."""
@@ -58,6 +58,16 @@ class _Watch:
             self.spent[stage] = self.spent.get(stage, 0.0) + (time.perf_counter() - started) * 1000
 
 
+@dataclass(slots=True)
+class _Question:
+    """A query understood, with its vector from the moment that one was needed."""
+
+    query: Query
+    terms: QueryTerms
+    watch: _Watch
+    vector: Any = None
+
+
 @dataclass(frozen=True, slots=True)
 class Retriever:
     """Searches one index. ``embedder`` is called only when a dense query needs it."""
@@ -79,20 +89,23 @@ class Retriever:
         if not terms.terms:
             notice = "the query holds no word to search for: type some words"
             return SearchResult(query.text, query.mode, (), (notice,), watch.spent)
+        asked = _Question(query, terms, watch)
         depth = max(MIN_CANDIDATES, 4 * query.limit)
         while True:
             notices: list[str] = []
-            rankings, mode = self._retrieve(query, terms, depth, watch, notices)
+            rankings, mode = self._retrieve(asked, depth, notices)
             best = self._best(rankings, mode, query, watch)
             if len(best) == query.limit or all(len(ranking.entries) < depth for ranking in rankings):
                 break
+            if len(best) >= self.index.terms.count(query.filter, per_document=query.per_document):
+                break  # more than all that the cap lets through cannot come
             depth *= DEEPER  # a few long documents took all the places
         with watch("quote"):
             stored = self.index.chunks([candidate.key for _, candidate, _ in best])
+            left = [entry for entry in best if entry[1].key in stored]  # others were removed since they were found
             hits = tuple(
                 _hit(rank, score, stored[candidate.key], explanation, query)
-                for rank, (score, candidate, explanation) in enumerate(best, start=1)
-                if candidate.key in stored
+                for rank, (score, candidate, explanation) in enumerate(left, start=1)
             )
         if hits and mode == "hybrid" and not rankings[0].entries:
             notices.append("no note holds these words; these are the nearest in meaning")
@@ -116,22 +129,21 @@ class Retriever:
 
     # -- candidates --------------------------------------------------------------------------------------
 
-    def _retrieve(
-        self, query: Query, terms: QueryTerms, depth: int, watch: _Watch, notices: list[str]
-    ) -> tuple[list[Ranking], Mode]:
+    def _retrieve(self, asked: _Question, depth: int, notices: list[str]) -> tuple[list[Ranking], Mode]:
         """The rankings of the retrievers that could run, and the mode that this amounts to."""
+        query, watch = asked.query, asked.watch
         rankings: list[Ranking] = []
         failed: BrainError | None = None
         if query.mode in ("lexical", "hybrid"):
             try:
                 with watch("lexical"):
-                    rankings.append(self._lexical(query, terms, depth))
+                    rankings.append(self._lexical(query, asked.terms, depth))
             except BrainError as error:
                 failed = error
                 notices.append(f"lexical search failed: {error}; {error.hint}")
         if query.mode in ("dense", "hybrid"):
             try:
-                dense = self._dense(query, depth, rankings, watch, notices)
+                dense = self._dense(asked, depth, rankings, notices)
                 if dense is not None:
                     rankings.append(dense)
             except IndexLocked:
@@ -144,15 +156,22 @@ class Retriever:
                 raise failed
             if query.mode == "dense":
                 with watch("lexical"):
-                    rankings.append(self._lexical(query, terms, depth))
+                    rankings.append(self._lexical(query, asked.terms, depth))
         names = {ranking.name for ranking in rankings}
         if names == {"lexical", "dense"}:
             return rankings, "hybrid"
         return rankings, "dense" if names == {"dense"} else "lexical"
 
     def _lexical(self, query: Query, terms: QueryTerms, depth: int) -> Ranking:
-        frequencies = self.index.terms.frequencies(terms.terms)
-        total = self.index.chunk_count()
+        """The lexical ranking. What is counted to choose words and scale is what the asker may see at all.
+
+        The scores themselves are FTS5's, which weighs words by all chunks (see ``TermIndex.search``).
+        """
+        seen = Filter()
+        if query.filter.privacy is not None:
+            seen = Filter(sources=query.filter.sources, privacy=query.filter.privacy)
+        frequencies = self.index.terms.frequencies(terms.terms, seen)
+        total = self.index.terms.count(seen)
         unknown = [term for term, count in frequencies.items() if count == 0 and len(term) >= MIN_PREFIX]
         # BM25 gives nothing to a term that half of the chunks hold; asking for it would only take time.
         telling = tuple(term for term, count in frequencies.items() if count * 2 <= total)
@@ -161,12 +180,14 @@ class Retriever:
         if len(ranking.entries) < query.limit and telling != terms.terms:
             # Too few: a note that holds the common words only is better than none.
             ranking = self.index.lexical(match_expression(terms, prefixed=unknown), query.filter, depth)
-        return Ranking("lexical", ranking.entries, self.index.terms.bound(list(frequencies.values()), total))
+        bound = self.index.terms.bound(list(frequencies.values()), total)
+        if ranking.entries and bound:
+            bound = max(bound, ranking.entries[0][1])  # FTS5 may give more to a word that few of all chunks hold
+        return Ranking("lexical", ranking.entries, bound)
 
-    def _dense(
-        self, query: Query, depth: int, also: list[Ranking], watch: _Watch, notices: list[str]
-    ) -> Ranking | None:
+    def _dense(self, asked: _Question, depth: int, also: list[Ranking], notices: list[str]) -> Ranking | None:
         """The dense ranking, or None while there are no vectors to search."""
+        query = asked.query
         holds = self.index.vectors.embedder
         if not holds:
             notices.append("no vectors yet: searched by word only; run `brain embed`")
@@ -179,16 +200,17 @@ class Retriever:
                 f" '{embedder.identity}'; run `brain embed`"
             )
             return None
-        with watch("embed"), _translated(f"'{holds}' failed"):
-            vector = embedder.embed_queries([query.text])[0]
-        with watch("dense"):
-            ranking = self.index.dense(vector, query.filter, depth)
-            ranking = self._completed(ranking, vector, also)
-        waiting = self.index.vectors.waiting_count()
+        if asked.vector is None:
+            with asked.watch("embed"), _translated(f"'{holds}' failed"):
+                asked.vector = embedder.embed_queries([query.text])[0]
+        with asked.watch("dense"):
+            ranking = self.index.dense(asked.vector, query.filter, depth)
+            ranking = self._completed(ranking, asked.vector, also)
+        waiting = self.index.vectors.waiting_count(query.filter)
         if waiting:
             how = "not searched" if query.mode == "dense" else "searched by word only"
             notices.append(f"{waiting:,} passages have no vector yet and were {how}; run `brain embed`")
-        return ranking if ranking.entries or query.filter != type(query.filter)() else None
+        return ranking if ranking.entries or query.filter != Filter() else None
 
     def _completed(self, ranking: Ranking, vector: Any, others: list[Ranking]) -> Ranking:
         """The ranking with the scores of what other retrievers found too, so that none is taken for dissimilar."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import apsw
 import pytest
 
@@ -63,12 +61,11 @@ def test_fq_4_blank_and_punctuation_find_nothing(asked: str) -> None:
 
 @pytest.mark.parametrize("notes", [(), ("kelp farm", "a refused connection", "other")])
 def test_fq_5_a_pasted_log_as_query(notes: tuple[str, ...]) -> None:
-    """200 KB take a fraction of a second, on an empty table and on one with rows."""
+    """Of 200 KB a bounded part is read, and few terms are looked for, on an empty table and on one with rows."""
     line = '2031-05-01T12:00:{:06d} ERROR worker-{:x} /srv/app/{}.py parseHttp{}Response "connection refused"\n'
     log = "".join(line.format(n, n * 7919, n, n) for n in range(2200))
     assert len(log) > 200_000
     db = table(*notes)
-    start = time.process_time()
     assert found(db, log) == ([2] if notes else [])
-    assert time.process_time() - start < 0.5
     assert len(query_terms(log).terms) <= 64
+    assert query_terms(log) == query_terms(f"{log[:12_000]}\n{log[-4_000:]}")  # no more of it is read

@@ -155,7 +155,7 @@ def test_sy_5_a_note_that_takes_the_place_of_another(notes):
 
 
 def test_sy_7_changes_while_nothing_ran(notes):
-    """A question asked before the next sync marks what is stale; the sync brings all of it within seconds."""
+    """A question asked before the next sync marks what is stale; one sync brings all of it."""
     notes.index({"edited.md": "gannet one", "deleted.md": "gannet two", "same.md": "gannet three"})
     notes.brain.close()
     notes.write({"edited.md": "gannet and avocet", "added.md": "gannet four"})
@@ -165,10 +165,9 @@ def test_sy_7_changes_while_nothing_ran(notes):
         assert "changed" in told["edited"][0]
         assert "gone" in told["deleted"][0]
         assert told["same"] == ()
-        started = time.monotonic()
-        brain.sync()
+        (report,) = brain.sync().sources
+        assert (report.added, report.changed, report.deleted, report.unchanged) == (1, 1, 1, 1)
         found = {hit.title: hit.notes for hit in brain.search("gannet", mode="lexical").hits}
-        assert time.monotonic() - started < 5
         assert found == {"edited": (), "added": (), "same": ()}
         assert [hit.title for hit in brain.search("avocet", mode="lexical").hits] == ["edited"]
 
@@ -209,7 +208,9 @@ def test_sy_10_a_cloud_placeholder_over_a_known_note(notes):
     assert (notes.found("gannet"), notes.found("avocet")) == (["n.md"], ["n2.md"])
     (hit,) = notes.brain.search("gannet", mode="lexical").hits
     assert any("could not be read" in note for note in hit.notes)
-    assert len(notes.sync().failures) == 1
+    asked: list[str] = []
+    report = sync_through(notes.brain, Reading(notes.brain, lambda item: asked.append(item.relative)))
+    assert (asked, len(report.failures)) == (["n.md"], 1)  # tried again, though nothing about the file has changed
     notes.write({"n.md": "the gannet plan, second version\n"})
     (notes.root / ".n2.md.icloud").rename(notes.root / "n2.md")
     report = notes.sync()
@@ -245,9 +246,7 @@ def test_sy_10_a_slow_file_stops_nobody_who_asks(notes):
 
     def slow(item: Item) -> None:
         with Brain.open(notes.home, environment={}) as other:
-            started = time.monotonic()
             answered.append([hit.title for hit in other.search("gannet").hits][:1])
-            assert time.monotonic() - started < 2
 
     sync_through(notes.brain, Reading(notes.brain, slow))
     assert answered == [["known"]] * 3
@@ -275,26 +274,26 @@ def test_sy_12_notes_whose_vectors_failed_once(notes):
     assert (status.embedded, status.chunks, status.notices) == (40, 40, ())
 
 
-def test_sy_13_a_source_removed_from_another_process_during_a_sync(notes):
-    """The slow sync stops within seconds with one error; no row of the source is left."""
+def test_sy_13_a_source_removed_from_another_process_during_a_sync(notes, monkeypatch):
+    """The slow sync stops long before its end with one error; no row of the source is left."""
     notes.write({f"{number:03}.md": f"gannet {number}" for number in range(500)})
     script = (
         "import sys; from second_brain import Brain\n"
         "with Brain.open(sys.argv[1], environment={}) as brain: print(brain.remove('notes'))"
     )
-    removed_at: list[float] = []
+    read: list[str] = []
+    monkeypatch.setattr(ingest, "BATCH_ITEMS", 64)
 
     def slow(item: Item) -> None:
-        time.sleep(0.01)
+        read.append(item.relative)
         if item.relative == "020.md":
             done = subprocess.run([sys.executable, "-c", script, str(notes.home)], capture_output=True, text=True)
             assert (done.returncode, done.stderr) == (0, "")
-            removed_at.append(time.monotonic())
 
     notes.brain.index.put_source("notes", "markdown", str(notes.root))
     with pytest.raises(SourceRemoved, match="'notes' was removed while it was being indexed") as caught:
         sync_through(notes.brain, Reading(notes.brain, slow))
-    assert time.monotonic() - removed_at[0] < 5
+    assert 20 < len(read) <= 64  # the next batch notices
     assert caught.value.hint
     database = notes.brain.index.database
     for table in ("source", "item", "document", "chunk", "terms_docsize", "link"):
@@ -320,3 +319,16 @@ def test_sy_13_a_source_removed_during_embedding(notes):
     report = ingest.embed(notes.brain.index, embedder, progress=lambda *report: None)
     assert (report.embedded, report.waiting, report.failures) == (0, 0, ())
     assert notes.brain.status().chunks == 0
+
+
+def test_sy_7_a_file_that_was_added_unnoticed_is_told(notes):
+    """No server need run: the folders tell that something was added or went; after the next index they are silent."""
+    notes.write({"a/kelp.md": "Kelp dries in two days.\n"})
+    notes.sync()
+    assert not any("since the last run" in notice for notice in notes.brain.search("kelp", mode="lexical").notices)
+    notes.write({"a/heron.md": "The heron stood at the weir.\n"})
+    told = notes.brain.search("heron", mode="lexical")
+    assert told.hits == ()
+    assert any("added, renamed or removed" in notice for notice in told.notices)
+    notes.sync()
+    assert notes.brain.search("heron", mode="lexical").notices == ()

@@ -179,6 +179,19 @@ def test_a_reader_that_leaves_is_no_error(environment: dict[str, str], arguments
         assert process.wait(timeout=60) == 0
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+@pytest.mark.parametrize(
+    "arguments", [("search", "torque"), ("search", "torque", "--json"), ("--help",), ("get", "pump"), ("status",)]
+)
+def test_a_full_disk_behind_stdout_is_one_line(environment: dict[str, str], arguments: tuple[str, ...]) -> None:
+    """Exit code 1, no traceback, and nobody is told that second-brain is at fault."""
+    with Path("/dev/full").open("wb") as full:
+        outcome = subprocess.run(
+            [*COMMAND, *arguments], env=environment, stdout=full, stderr=subprocess.PIPE, timeout=60
+        )
+    assert (outcome.returncode, outcome.stderr) == (1, b"error: cannot write the output: No space left on device\n")
+
+
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
 def test_a_stream_that_is_closed_is_no_error(environment: dict[str, str], closed: str) -> None:
     """As some schedulers start their jobs: what would be written there goes nowhere."""

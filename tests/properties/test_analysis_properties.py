@@ -113,8 +113,8 @@ def test_no_text_is_a_syntax_error(db: apsw.Connection, text: str, other: str) -
         query = query_terms(asked)
         for expression in (
             match_expression(query),
-            match_expression(query, prefix_last=True, columns=["title", "body"]),
-            match_expression(query, prefixed=query.terms, columns=["body"]),
+            match_expression(query, prefix_last=True),
+            match_expression(query, prefixed=query.terms),
         ):
             hits(db, expression)
     own = query_terms(text, limit=1000)

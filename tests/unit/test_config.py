@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -188,3 +190,55 @@ def test_a_linked_settings_file_stays_a_link(tmp_path: Path) -> None:
     add(tmp_path / "home", tmp_path / "v")
     assert (tmp_path / "home" / "sources.yaml").is_symlink()
     assert real.read_text().startswith("# kept\n")
+
+
+def test_processes_that_add_and_remove_at_once_lose_nothing(tmp_path: Path) -> None:
+    """Each waits for its turn and sees what those before it wrote; two of one folder name get two names."""
+    folders = [tmp_path / str(number % 2) / f"s{number // 2}" for number in range(8)]
+    for folder in folders:
+        folder.mkdir(parents=True)
+    (tmp_path / "gone").mkdir()
+    add(tmp_path, tmp_path / "gone")
+    stale = settings(tmp_path)
+    code = (
+        "import sys; from pathlib import Path; from second_brain import config\n"
+        "found = config.load(sys.argv[1], environment={})\n"
+        "print('ready', flush=True); sys.stdin.readline()\n"
+        "config.add_source(found, Path(sys.argv[2]), name=None, kind='markdown', privacy=None, kinds=['markdown'])\n"
+    )
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(tmp_path), str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for folder in folders
+    ]
+    for process in running:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"  # all have read the file before any changes it
+    for process in running:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    config.remove_source(stale, "gone")
+    for process in running:
+        process.communicate()
+    assert [process.returncode for process in running] == [0] * len(folders)
+    found = settings(tmp_path).sources
+    assert {source.path for source in found} == set(folders)
+    assert sorted(source.name for source in found) == sorted(
+        [f"s{n}" for n in range(4)] + [f"s{n}-2" for n in range(4)]
+    )
+
+
+def test_a_source_that_another_process_removed_is_gone(tmp_path: Path) -> None:
+    """Removing it again changes nothing, and what others added meanwhile is known."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    add(tmp_path, tmp_path / "one")
+    stale = settings(tmp_path)
+    add(tmp_path, tmp_path / "two")
+    config.remove_source(settings(tmp_path), "one")
+    assert [source.name for source in config.remove_source(stale, "one").sources] == ["two"]

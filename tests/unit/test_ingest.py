@@ -171,6 +171,18 @@ def test_bad_items_are_named_and_skipped_and_tried_again(index, shelf):
     assert uris(index) == ["n/a.md", "n/b.md", "n/c.md"]
 
 
+@pytest.mark.parametrize("kind", ["binary", "too-large", "unparsable", "unreadable"])
+def test_a_failure_keeps_its_kind(index, shelf, kind):
+    """The second run, which reads nothing again of what is no text, says the same as the first."""
+    error = OSError(errno.EIO, "unparsable: I/O error") if kind == "unreadable" else ParseError("a.md: not understood")
+    if kind in ("binary", "too-large"):
+        error.kind = kind
+    shelf.texts = {"a.md": error}
+    first = sync(index, shelf).failures
+    assert [failure.kind for failure in first] == [kind]
+    assert sync(index, shelf).failures == first
+
+
 def test_what_cannot_be_read_any_more_is_kept_and_marked(index, shelf):
     """The old text stays until the item is readable again, even if it comes back unchanged."""
     shelf.texts = {"a.md": "heron"}
@@ -179,7 +191,7 @@ def test_what_cannot_be_read_any_more_is_kept_and_marked(index, shelf):
         shelf.texts["a.md"] = trouble
         (failure,) = sync(index, shelf).failures
         (document,) = index.find("n/a.md")
-        assert failure.message == document.failure
+        assert document.failure.endswith(failure.message)
         assert index.text(document.key) == "heron"
         shelf.texts["a.md"] = "heron"
         report = sync(index, shelf)
@@ -195,7 +207,7 @@ def test_a_failure_outlives_a_move_of_the_whole_source(index, shelf):
     sync(index, shelf)
     shelf.root = "/elsewhere"
     assert [failure.uri for failure in sync(index, shelf).failures] == ["n/a.md"]
-    assert [document.failure for document in index.recent(ANY, 10)] == ["binary", ""]
+    assert [document.failure for document in index.recent(ANY, 10)] == ["unparsable: binary", ""]
     assert [document.path for document in index.recent(ANY, 10)] == ["/elsewhere/a.md", "/elsewhere/b.md"]
 
 
@@ -217,15 +229,17 @@ def test_an_item_that_vanishes_before_it_is_read_counts_as_deleted(index, shelf)
 
 
 def test_only_chosen_items_are_compared(index, shelf):
-    """With ``only`` nothing else is read, and nothing is removed."""
+    """With ``only`` nothing else is read, and nothing else is removed."""
     shelf.texts = {"a.md": "one", "b.md": "two", "c.md": "three"}
     sync(index, shelf)
     shelf.texts = {"a.md": "one, changed", "b.md": "two, changed"}
-    report = sync(index, shelf, only=lambda item: item.relative == "a.md")
+    report = sync(index, shelf, only=lambda uri: uri == "n/a.md")
     assert counts(report) == {"changed": 1}
     assert uris(index) == ["n/a.md", "n/b.md", "n/c.md"]
     (left,) = index.find("n/b.md")
     assert index.text(left.key) == "two"
+    assert counts(sync(index, shelf, only=lambda uri: uri == "n/c.md")) == {"deleted": 1}
+    assert uris(index) == ["n/a.md", "n/b.md"]
 
 
 def test_progress_is_told_from_the_first_to_the_last_item(index, shelf):
@@ -343,6 +357,17 @@ def test_a_vanished_note_that_comes_back_is_not_embedded_again(index, shelf):
     shelf.texts["sub/b.md"] = text
     sync(index, shelf)
     assert index.vectors.waiting_count() == 0
+
+
+def test_old_orphans_go_without_an_embedder(index, shelf, monkeypatch):
+    """Vectors of deleted notes beyond what is kept for their return are deleted by the sync itself."""
+    monkeypatch.setattr("second_brain.index.sqlite.vectors.ORPHANS_KEPT", 1)
+    shelf.texts = {f"{number}.md": f"text {number}" for number in range(5)}
+    sync(index, shelf)
+    embed(index, Counting())
+    shelf.texts = {"0.md": "text 0"}
+    sync(index, shelf)
+    assert index.database.value("SELECT count(*) FROM vector") == 2
 
 
 # -- stopping ------------------------------------------------------------------------------------------------
@@ -538,7 +563,43 @@ def test_an_error_of_the_embedder_itself_stops_the_run(index, shelf):
     embedder = Broken()
     with pytest.raises(ModelError, match="damaged"):
         embed(index, embedder)
-    assert embedder.calls == 1
+    assert embedder.calls == 2  # the second time with a plain text
+
+
+def test_a_text_on_which_the_model_fails_is_no_fault_of_the_model(index, shelf):
+    """The model's own error for one text of many stops nothing; alone, it is named at every run and raises nothing."""
+
+    class Choosy(Counting):
+        def embed_documents(self, texts: Sequence[str]) -> np.ndarray:
+            if any("poison" in text for text in texts):
+                raise ModelError(f"the model failed on {len(texts)} texts")
+            return super().embed_documents(texts)
+
+    shelf.texts = {f"{number}.md": f"text {number}" for number in range(100)} | {"bad.md": "poison"}
+    sync(index, shelf)
+    for embedded in (100, 0):
+        report = embed(index, Choosy())
+        assert (report.embedded, report.waiting) == (embedded, 1)
+        (failure,) = report.failures
+        assert failure.message == "'bad': ModelError: the model failed on 1 texts"
+
+
+def test_a_model_that_fails_on_a_whole_batch_is_broken(index, shelf):
+    """It takes the plain text that it is tried with and no other: one error, not a thousand failures."""
+
+    class Broken(Counting):
+        def embed_documents(self, texts: Sequence[str]) -> np.ndarray:
+            self.calls += 1
+            if texts == [ingest.PLAIN_TEXT]:
+                return super().embed_documents(texts)
+            raise ModelError("the model file is damaged")
+
+    shelf.texts = {f"{number}.md": f"text {number}" for number in range(1000)}
+    sync(index, shelf)
+    embedder = Broken()
+    with pytest.raises(ModelError, match="damaged"):
+        embed(index, embedder)
+    assert embedder.calls < 2 * ingest.EMBED_BATCH + 2
 
 
 def test_a_run_that_another_embedder_overtook_ends(index, shelf):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import unicodedata
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from second_brain import Brain
+from second_brain import Brain, library
 from second_brain.errors import Ambiguous, BrainError, ConfigError, NotFound, UsageError
+from second_brain.index.lock import sync_lock
 from second_brain.types import MODES, Filter
 
 PUBLIC = Filter(privacy=("public",))
@@ -294,6 +296,92 @@ def test_a_target_names_a_source_a_folder_or_a_note(birds):
     assert birds.sync(targets=[birds.root / "b" / "kelp.md", birds.root / "a"]).changed == 1
     assert birds.sync(targets=["notes"]).changed == 1
     assert birds.sync(targets=[birds.root / "a", birds.root]).unchanged == 5
+
+
+def test_a_target_that_is_gone_is_removed(birds):
+    """A note or a folder that was deleted is compared like any other; its neighbours are not."""
+    (birds.root / "weir.md").unlink()
+    (birds.root / "a" / "kelp.md").unlink()
+    (birds.root / "a").rmdir()
+    (birds.root / "heron.md").unlink()
+    assert birds.sync(targets=[birds.root / "weir.md"]).deleted == 1
+    assert birds.sync(targets=[birds.root / "a"]).deleted == 1
+    assert [document.title for document in birds.brain.recent()].count("The Heron") == 1
+    with pytest.raises(NotFound, match=r"weir\.md does not exist, and nothing of it is indexed"):
+        birds.brain.sync([birds.root / "weir.md"])
+
+
+def test_a_target_that_never_was_is_named(birds):
+    """A slip of the hand is no silent success; a folder without notes is one."""
+    for target in ("typo.md", "a/typo", "heron.md/x"):
+        with pytest.raises(NotFound, match="does not exist") as caught:
+            birds.brain.sync([birds.root / target])
+        assert "brain index notes" in caught.value.hint
+    (birds.root / "empty").mkdir()
+    assert birds.sync(targets=[birds.root / "empty"]).deleted == 0
+
+
+@pytest.mark.parametrize("on_disk", ["NFC", "NFD"])
+def test_a_target_is_found_in_either_unicode_form(notes, on_disk):
+    """A folder that is decomposed on disk is meant by its composed name, and the other way round."""
+    name = {form: unicodedata.normalize(form, "ガ/é.md") for form in ("NFC", "NFD")}
+    other = name["NFD" if on_disk == "NFC" else "NFC"]
+    notes.write({name[on_disk]: "one"})
+    assert notes.sync(targets=[notes.root / other]).added == 1
+    notes.write({name[on_disk]: "one, changed"})
+    assert notes.sync(targets=[(notes.root / other).parent]).changed == 1
+    (notes.root / name[on_disk]).unlink()
+    notes.write({"b.md": "another"})
+    assert notes.sync(targets=[notes.root / other]).deleted == 1
+
+
+def test_a_path_prefix_is_taken_as_it_is_meant(birds):
+    """Dots and doubled slashes count for nothing, in paths below a source and in absolute ones."""
+    for prefix in ("a/", "./a/", "a//kelp", f"{birds.root}/a", f"{birds.root}//a/./kelp"):
+        assert [d.uri for d in birds.brain.recent(filter=Filter(path_prefix=prefix))] == ["notes/a/kelp.md"], prefix
+    assert len(birds.brain.recent(filter=Filter(path_prefix="./"))) == 5
+
+
+def test_many_threads_share_one_index_and_one_embedder(notes, monkeypatch):
+    """The first use by eight threads at once makes one of each."""
+    made: list[object] = []
+    start = threading.Barrier(8)
+    index, embedder = library.SqliteIndex, library.wiring.embedder
+    monkeypatch.setattr(library, "SqliteIndex", lambda path: made.append(path) or time.sleep(0.01) or index(path))
+    monkeypatch.setattr(library.wiring, "embedder", lambda *of: made.append(of) or time.sleep(0.01) or embedder(*of))
+
+    def use() -> None:
+        start.wait()
+        notes.brain.index.stats()
+        notes.brain.embedder()
+
+    threads = [threading.Thread(target=use) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 2
+
+
+def test_nothing_is_set_aside_while_vectors_are_written(birds):
+    """``compact`` and ``doctor --fix`` wait for a running embed."""
+    birds.brain.index.database.rows("DROP TABLE terms")
+    for work in (lambda: birds.brain.doctor(fix=True), birds.brain.compact):
+        done = threading.Event()
+        thread = threading.Thread(target=lambda work=work, done=done: (work(), done.set()))
+        with sync_lock(birds.brain.settings.index, purpose="embed", progress=lambda *report: None):
+            thread.start()
+            assert not done.wait(0.3)
+        thread.join()
+        assert done.is_set()
+
+
+def test_a_source_that_may_not_be_seen_is_not_named(secrets):
+    """Its disk is not there: the owner is told, the asker who may not see it is not."""
+    (secrets.root.parent / "diary").rename(secrets.root.parent / "away")
+    secrets.brain.sync()
+    assert any("diary" in notice for notice in secrets.brain.search("avocet").notices)
+    assert not any("diary" in notice for notice in secrets.brain.search("avocet", filter=PUBLIC).notices)
 
 
 def test_a_target_that_is_nowhere_is_named(birds, tmp_path):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from second_brain import ingest
+from second_brain.analysis import query_terms
 from second_brain.chunking.markdown import MarkdownChunker
 from second_brain.errors import IndexLocked, ModelError, StorageError
 from second_brain.index.sqlite.records import Removal, Replacement, Unread
@@ -421,3 +422,67 @@ def test_words_that_no_note_holds_are_told(birds):
     result = birds.search("qwzxv")
     assert result.hits
     assert "no note holds these words; these are the nearest in meaning" in result.notices
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_may_not_be_seen_changes_no_notice_and_no_scale(corpus, mode):
+    """Secret notes that wait for a vector are not counted, nor are the words that only they hold."""
+    for number in range(9):
+        corpus.put_at(f"n/{number}.md", f"A heron and a weir {number}")
+    corpus.embed()
+    public = Filter(privacy=("public",))
+    corpus.index.relabel("n", lambda own: "public")
+    terms = query_terms("heron zebra")
+    query = Query("heron zebra", NOW, mode=mode, filter=public)
+    retriever = Retriever(corpus.index, corpus.load)
+    before = retriever.search(query)
+    bound = retriever._lexical(query, terms, 10).bound
+    for number in range(5):
+        corpus.put(embed=False, **{f"secret__{number}": f"zebra weir {number}"})
+    corpus.index.relabel("secret", lambda own: "secret")
+    after = retriever.search(query)
+    assert after.notices == before.notices
+    assert {hit.uri for hit in after.hits} == {hit.uri for hit in before.hits}
+    assert corpus.index.terms.frequencies(terms.terms, public) == {"heron": 9, "zebra": 0}
+    assert retriever._lexical(Query("heron zebra", NOW), terms, 10).bound > bound
+    for hit in after.hits:
+        assert all(signal.value <= 1.0 for signal in hit.explanation.signals)
+
+
+def test_few_long_documents_do_not_make_a_search_long(corpus, monkeypatch):
+    """Two notes under a cap of two yield four hits: no deeper search follows, and the question is embedded once."""
+    for name in "ab":
+        corpus.put_at(f"n/{name}.md", "\n\n".join(f"## Part {number}\n\nheron {number}" for number in range(300)))
+    corpus.embed()
+    depths: list[int] = []
+    dense = corpus.index.dense
+    monkeypatch.setattr(corpus.index, "dense", lambda v, f, depth: depths.append(depth) or dense(v, f, depth))
+    assert sorted(corpus.found("heron")) == ["a", "a", "b", "b"]
+    assert depths in ([100], [100, 800])
+    corpus.put(**{f"c{number}": "another" for number in range(8)})
+
+    class Counting(HashingEmbedder):
+        calls = 0
+
+        def embed_queries(self, texts: Sequence[str]) -> np.ndarray:
+            self.calls += 1
+            return super().embed_queries(texts)
+
+    corpus.embedder = Counting()
+    depths.clear()
+    assert len(corpus.found("heron")) == 10
+    assert depths == [100, 800]
+    assert corpus.embedder.calls == 1
+
+
+def test_ranks_have_no_gap_when_a_hit_goes_away(birds, monkeypatch):
+    """A chunk that is removed between ranking and quoting leaves the ranks of the others in a row."""
+    chunks = birds.index.chunks
+
+    def without_first(keys):
+        birds.index.write("n", [Removal("n/heron.md")])
+        return chunks(keys)
+
+    monkeypatch.setattr(birds.index, "chunks", without_first)
+    hits = birds.search("heron weir", mode="lexical").hits
+    assert [hit.rank for hit in hits] == [1, 2, 3]

@@ -48,13 +48,7 @@ _RESTS: Final = _rests()
 _LONGEST_ENDING: Final = max(map(len, _RESTS))
 
 
-def match_expression(
-    query: QueryTerms,
-    *,
-    prefix_last: bool = False,
-    prefixed: Collection[str] = (),
-    columns: Collection[str] | None = None,
-) -> str:
+def match_expression(query: QueryTerms, *, prefix_last: bool = False, prefixed: Collection[str] = ()) -> str:
     """The MATCH string that finds rows with any of the terms or phrases; valid FTS5 whatever the query.
 
     Args:
@@ -64,7 +58,6 @@ def match_expression(
             the index holds stems only: the stems that a word beginning so could have are looked for too.
         prefixed: those of ``query.terms`` to look for as prefixes in the same way. Meant for terms of three
             letters or more that the index does not hold.
-        columns: names of the columns to look in; None for all. FTS5 refuses names that the table lacks.
 
     A single kana, hangul or letter of another syllabic script is always looked for as a prefix, because the
     index holds pairs. A query without terms gives ``""``, which matches nothing.
@@ -79,11 +72,7 @@ def match_expression(
         else:
             wanted.append(f"{_string(term)}*" if is_syllable(term) else _string(term))
     wanted += (_string(" ".join(phrase)) for phrase in query.phrases)
-    names = None if columns is None else " ".join(map(_string, columns))
-    if not wanted or names == "":
-        return MATCHES_NOTHING
-    anything = " OR ".join(dict.fromkeys(wanted))
-    return anything if names is None else f"{{{names}}} : ({anything})"
+    return " OR ".join(dict.fromkeys(wanted)) or MATCHES_NOTHING
 
 
 def _beginning_with(word: str) -> list[str]:

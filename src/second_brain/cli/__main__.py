@@ -8,31 +8,33 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 from collections.abc import Sequence
 
 import click
 
 from ..errors import Ambiguous, BrainError
+from . import output
 from .exits import Exit
-from .output import prepare_streams, report_error
+from .options import ECHO, shortened
 
 
 def main() -> int:
     """Run the command line of this process; returns its exit code."""
-    prepare_streams()
+    output.prepare_streams()
     try:
         code = run([as_unicode(argument) for argument in sys.argv[1:]])
         sys.stdout.flush()
         return code
-    except BrokenPipeError:
-        # The reader has seen enough (`| head -1`): nothing failed. What is still in the buffers must not be
-        # written at exit, when nobody could catch the error.
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(OSError, ValueError):
-                os.dup2(nowhere, stream.fileno())
+    except BrokenPipeError:  # the reader has seen enough (`| head -1`): nothing failed
+        output.give_up_streams()
         return Exit.DONE
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            output.report_error("OSError", f"cannot write the output: {error.strerror or error}", "", as_json=False)
+        output.give_up_streams()
+        return Exit.FAILED
 
 
 def as_unicode(argument: str) -> str:
@@ -45,7 +47,17 @@ def as_unicode(argument: str) -> str:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line and report its errors, except BrokenPipeError; returns the exit code."""
+    """Run one command line and report its errors; returns the exit code. Raises OSError when stdout cannot be written.
+
+    What somebody pasted is not repeated at length in an error; what looks like a path is.
+    """
+    pasted = [argument for argument in arguments if len(argument) > ECHO and not _is_path(argument)]
+
+    def report_error(kind: str, message: str, hint: str, *, candidates: Sequence[str] = ()) -> None:
+        for argument in pasted:
+            message, hint = (text.replace(argument, shortened(argument)) for text in (message, hint))
+        output.report_error(kind, message, hint, as_json=as_json, candidates=candidates)
+
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
     as_json = "--json" in options
     try:
@@ -56,25 +68,32 @@ def run(arguments: Sequence[str]) -> int:
     except click.exceptions.Exit as error:
         return error.exit_code
     except click.UsageError as error:
-        report_error("WrongUsage", error.format_message(), _hint(error), as_json=as_json)
+        report_error("WrongUsage", error.format_message(), _hint(error, arguments))
         return Exit.WRONG_USAGE
     except (KeyboardInterrupt, click.Abort):
-        report_error("Interrupted", "interrupted", "", as_json=as_json)
+        report_error("Interrupted", "interrupted", "")
         return Exit.INTERRUPTED
     except BrokenPipeError:
         raise
+    except Ambiguous as error:  # its hint would list the candidates once more
+        report_error("Ambiguous", str(error), "give one of these", candidates=error.candidates)
+        return _failed()
     except BrainError as error:
-        candidates = error.candidates if isinstance(error, Ambiguous) else ()
-        report_error(type(error).__name__, str(error), error.hint, as_json=as_json, candidates=candidates)
+        report_error(type(error).__name__, str(error), error.hint)
         return _failed()
     except Exception as error:
+        if isinstance(error, OSError) and output.came_from_writing(error):
+            raise
         report_error(
             type(error).__name__,
             f"unexpected {type(error).__name__}: {error}",
             "this is a fault of second-brain; BRAIN_DEBUG=1 shows where it happened",
-            as_json=as_json,
         )
         return _failed()
+
+
+def _is_path(argument: str) -> bool:
+    return os.path.lexists(argument) or bool(os.path.dirname(argument) and not re.search(r"\s", argument))  # noqa: PTH120
 
 
 def _failed() -> int:
@@ -86,12 +105,15 @@ def _failed() -> int:
     return Exit.FAILED
 
 
-def _hint(error: click.UsageError) -> str:
+def _hint(error: click.UsageError, arguments: Sequence[str]) -> str:
     """What to type instead of a wrong command line."""
     hint: str = getattr(error, "hint", "")
     if hint:
         return hint
-    path = error.ctx.command_path if error.ctx else "brain"
+    from .app import COMMANDS
+
+    named = " ".join(["brain", *[argument for argument in arguments if argument in COMMANDS][:1]])
+    path = error.ctx.command_path if error.ctx else named
     if isinstance(error, click.NoSuchOption):
         if path != "brain" and error.option_name in ("--home", "--index", "--version"):
             return f"{error.option_name} stands before the command: brain {error.option_name} ..."

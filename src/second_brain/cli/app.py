@@ -11,7 +11,7 @@ import click
 
 from .. import __version__
 from .exits import MEANINGS
-from .options import Invocation, WrongUsage, nearest, system_path
+from .options import Invocation, WrongUsage, nearest, shortened, system_path
 
 COMMANDS = {
     "add": "sources:add",
@@ -50,9 +50,9 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that the first argument names. Raises WrongUsage with the nearest one."""
         if args[0] not in COMMANDS and not ctx.resilient_parsing:
-            words = " ".join(args)
+            words = shortened(" ".join(args))
             raise WrongUsage(
-                f"there is no command '{args[0]}'{nearest(args[0], list(COMMANDS))}",
+                f"there is no command '{shortened(args[0])}'{nearest(args[0], list(COMMANDS))}",
                 f"`brain --help` lists the commands; to search: brain search {words}",
                 ctx,
             )
@@ -71,7 +71,7 @@ EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code.value:>3}  {meaning}" for cod
 @click.version_option(__version__, message="brain %(version)s")
 @click.pass_context
 def app(context: click.Context, home: str | None, index: str | None, verbose: bool) -> None:
-    """Search your notes, sessions and code by word and by meaning, on this machine.
+    """Search your Markdown notes by word and by meaning, on this machine.
 
     \b
     First steps:

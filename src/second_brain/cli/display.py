@@ -45,18 +45,35 @@ def _nothing(stage: str, done: int, total: int | None) -> None:
 
 def _lines() -> Progress:
     last = time.monotonic()
+    begun: dict[str, tuple[float, int]] = {}
 
     def show(stage: str, done: int, total: int | None) -> None:
         nonlocal last
+        now = time.monotonic()
+        since, before = begun.setdefault(stage, (now, done))
         if total is None:
             tell(stage)
-        elif done < total and time.monotonic() - last >= LINE_EVERY_S:
-            tell(f"{STAGES.get(stage, stage)}: {done} of {total}")
+        elif done < total and now - last >= LINE_EVERY_S:
+            pace = _pace(done - before, now - since, total - done)
+            tell(f"{STAGES.get(stage, stage)}: {done:,} of {total:,}{pace}")
         else:
             return
-        last = time.monotonic()
+        last = now
 
     return show
+
+
+def _pace(done: int, seconds: float, left: int) -> str:
+    """``, 6.8 a second, about 12 min left``; '' before anything was done."""
+    if not done or seconds <= 0:
+        return ""
+    rate = done / seconds
+    minutes = left / rate / 60
+    if minutes < 1:
+        rest = "less than a minute"
+    else:
+        rest = f"about {minutes:.0f} min" if minutes < 90 else f"about {minutes / 60:.1f} h"
+    return f", {rate:,.{1 if rate < 10 else 0}f} a second, {rest} left"
 
 
 @contextmanager

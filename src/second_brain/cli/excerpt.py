@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..errors import NotFound, UsageError
+from .options import WrongUsage
 
 _RANGE = re.compile(r"(?P<first>\d*)(?P<dash>-?)(?P<last>\d*)")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
@@ -31,14 +32,17 @@ def of_lines(text: str, wanted: str) -> Excerpt:
     """Lines ``12-40``, ``12-`` (to the end), ``-40`` (from the start) or ``12``, inclusive, from 1.
 
     Raises:
-        UsageError: another form, or the note is shorter.
+        WrongUsage: another form, or the last line before the first.
+        UsageError: the note is shorter.
     """
     match = _RANGE.fullmatch(wanted.replace(" ", ""))
     if not match or not (match["first"] or match["last"]):
-        raise UsageError(f"'{wanted}' is no range of lines", hint="forms: 12-40, 12-, -40, 12")
+        raise WrongUsage(f"'{wanted}' is no range of lines", "forms: 12-40, 12-, -40, 12")
     lines = _lines(text)
     first = int(match["first"] or 1)
     last = int(match["last"] or len(lines)) if match["dash"] else first
+    if match["last"] and match["first"] and first > last:
+        raise WrongUsage(f"the first line ({first}) lies after the last ({last})", f"--lines {last}-{first}")
     if not 1 <= first <= last or first > len(lines):
         raise UsageError(f"lines {wanted} do not exist: the note has {len(lines)} lines")
     return Excerpt("".join(lines[first - 1 : last]), first)

@@ -17,8 +17,8 @@ class Exit(IntEnum):
 
 MEANINGS = {
     Exit.DONE: "done",
-    Exit.FAILED: "the command failed; the error says why",
-    Exit.WRONG_USAGE: "wrong usage: unknown command or option, or a value that is not allowed",
+    Exit.FAILED: "the command failed, or what you named (a note, source, file) does not exist; the error says why",
+    Exit.WRONG_USAGE: "wrong usage: an unknown command or option, or a value of the wrong form",
     Exit.INCOMPLETE: "done, but some files were skipped (index, embed), or the index has a problem (doctor)",
     Exit.INTERRUPTED: "interrupted with Ctrl-C; what was done stays done",
 }

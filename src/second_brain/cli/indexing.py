@@ -17,7 +17,7 @@ from .output import Piece, report_error, say, say_json, tell
 if TYPE_CHECKING:
     from ..errors import BrainError
     from ..library import Brain
-    from ..types import EmbedReport, SourceReport, SyncReport
+    from ..types import EmbedReport, Failure, SourceReport, SyncReport
 
 SHOWN_AT_MOST = 10
 """So many failures and warnings are named; ``--verbose`` names all."""
@@ -185,8 +185,14 @@ def _say_source(report: SourceReport, *, verbose: bool) -> None:
             "  what the index holds of it is kept; if its files are gone for good:"
             f" brain index --prune '{report.source}', or brain remove '{report.source}'"
         )
-    _tell_some("not read", [f"{failure.uri}: {failure.message}" for failure in report.failures], verbose)
+    _tell_some("not read", [_named(failure) for failure in report.failures], verbose)
     _tell_some("warning", report.warnings, verbose)
+
+
+def _named(failure: Failure) -> str:
+    """Message of a failure with the name of its file, which most messages hold as a path."""
+    below = failure.uri.partition("/")[2].rstrip("/")
+    return failure.message if below in failure.message else f"{failure.uri}: {failure.message}"
 
 
 def _say_embedding(report: EmbedReport, *, verbose: bool) -> None:

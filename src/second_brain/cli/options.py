@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,6 +17,15 @@ if TYPE_CHECKING:
     from ..types import Filter
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+ECHO = 60
+"""Characters of a pasted argument that an error repeats."""
+
+
+def shortened(text: str) -> str:
+    """The text as an error repeats it."""
+    return text if len(text) <= ECHO else f"{text[: ECHO - 1]}…"
 
 
 class WrongUsage(click.UsageError):
@@ -94,9 +102,7 @@ def _moment(*, end: bool) -> Callable[[click.Context, click.Parameter, str | Non
         try:
             return parse_moment(value, datetime.now().astimezone(), end=end)
         except (ValueError, OverflowError) as error:
-            raise click.BadParameter(
-                f"'{value}' is not a time ({error}). Forms: {FORMS}", context, parameter
-            ) from error
+            raise click.BadParameter(f"'{value}' is not a time. Write {FORMS}", context, parameter) from error
 
     return check
 
@@ -152,5 +158,5 @@ def make_filter(values: Filters) -> Filter:
         tags=values["tag"],
         since=since,
         until=until,
-        path_prefix=unicodedata.normalize("NFC", values["path_prefix"]),
+        path_prefix=values["path_prefix"],
     )

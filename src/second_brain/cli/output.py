@@ -7,6 +7,7 @@ else to stderr, and JSON is UTF-8 whatever the locale says.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import io
 import json
@@ -65,6 +66,25 @@ def prepare_streams() -> None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - for the whole process
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+
+
+def came_from_writing(error: OSError) -> bool:
+    """Whether it was stdout or stderr that could not be written: a full disk, a device that is gone.
+
+    Only the place where it was raised tells it from other errors: click writes help and version by itself.
+    """
+    trace = error.__traceback__
+    while trace and trace.tb_next:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_code.co_filename in (__file__, click.utils.__file__)
+
+
+def give_up_streams() -> None:
+    """Lead both streams nowhere: what is still in their buffers must not fail at exit, where nobody could catch it."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(nowhere, stream.fileno())
 
 
 def is_terminal(stream: TextIO) -> bool:

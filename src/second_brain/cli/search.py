@@ -13,7 +13,7 @@ import click
 
 from .exits import Exit
 from .moments import local, shown
-from .options import Filters, Invocation, filter_options, json_option, make_filter, mode_option
+from .options import Filters, Invocation, WrongUsage, filter_options, json_option, make_filter, mode_option
 from .output import Piece, clean, say, say_json, tell
 from .quote import quote, word_pattern
 
@@ -78,9 +78,12 @@ def search(
       brain search atomic_write_json --mode lexical --json
     """  # noqa: D301
     query = sys.stdin.buffer.read().decode("utf-8", "replace") if words == ("-",) else " ".join(words)
+    if not query.strip():
+        raise WrongUsage("the query is empty", "type what you look for: brain search valve torque")
     wanted = make_filter(filters)
     with invocation.open_brain() as brain:
         result = brain.search(query, limit=limit, mode=mode, filter=wanted, per_document=per_document or None)
+        nothing_indexed = not result.hits and not brain.recent(limit=1)
     if as_json:
         say_json(
             {
@@ -105,7 +108,8 @@ def search(
             _say_explanation(hit)
     for notice in result.notices:
         tell(Piece(f"note: {notice}", "dim"))
-    if not result.hits and query.strip():
+    told = result.notices and (pattern is None or nothing_indexed)
+    if not result.hits and not told:
         for advice in _advice(result, filtered=wanted != type(wanted)()):
             tell(advice)
     if invocation.verbose:
@@ -174,10 +178,10 @@ def _say_explanation(hit: Hit) -> None:
 
 
 def _advice(result: SearchResult, *, filtered: bool) -> Iterator[str]:
-    """What could be done about an empty answer."""
+    """What could be done about an empty answer. That vectors are missing is among its notices."""
     yield "nothing found"
     if filtered:
         yield "  try it without the filters (--source, --type, --tag, --since, --until, --path-prefix)"
     if result.mode == "lexical":
-        yield "  try other words, or fewer; `brain embed` lets you search by meaning too"
+        yield "  try other words, or fewer"
     yield "  `brain index` reads what is new; `brain status` shows what is indexed"

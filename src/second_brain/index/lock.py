@@ -1,9 +1,9 @@
-"""One sync at a time on one index, across processes; whoever comes second waits its turn."""
+"""Locks that hold across processes; whoever comes second waits its turn."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -14,23 +14,46 @@ from ..protocols import Progress
 WAIT_S = 3600.0
 
 
+def file_lock(
+    path: Path, *, wait_s: float, waiting: Callable[[], None] = lambda: None
+) -> AbstractContextManager[object]:
+    """Take the lock that the file ``path`` stands for, until the end of the context that is returned.
+
+    The system frees it when its process ends, however it ends. The file stays, empty, for its owner only.
+
+    Args:
+        path: made if need be, with its folder.
+        wait_s: how long to wait for another one that holds it.
+        waiting: called once if there is another one.
+
+    Raises:
+        TimeoutError: another one held it for ``wait_s`` seconds.
+        OSError: the file cannot be made or locked.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    lock = FileLock(path, mode=0o600)
+    try:
+        return lock.acquire(timeout=0)
+    except Timeout:
+        waiting()
+        return lock.acquire(timeout=wait_s, poll_interval=0.1)
+
+
 @contextmanager
 def sync_lock(index: Path, *, purpose: str = "index", progress: Progress, wait_s: float = WAIT_S) -> Iterator[None]:
-    """Hold the lock ``<index>.<purpose>.lock``. The system frees it when its process ends, however it ends.
+    """One of a kind at a time on one index: hold the lock ``<index>.<purpose>.lock``.
 
     Raises:
         IndexLocked: another process held it for ``wait_s`` seconds.
     """
     path = index.with_name(f"{index.name}.{purpose}.lock")
+
+    def waiting() -> None:
+        progress("waiting for another brain that is working on this index", 0, None)
+
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = FileLock(path, mode=0o600)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            progress("waiting for another brain that is working on this index", 0, None)
-            lock.acquire(timeout=wait_s, poll_interval=0.1)
-    except Timeout as error:
+        lock = file_lock(path, wait_s=wait_s, waiting=waiting)
+    except TimeoutError as error:
         raise IndexLocked(
             f"{index}: another process has been working on it for more than {wait_s:.0f} s",
             hint="wait for the other `brain`, or stop it, and try again",
@@ -40,7 +63,5 @@ def sync_lock(index: Path, *, purpose: str = "index", progress: Progress, wait_s
             f"{path}: cannot be locked ({error.strerror})",
             hint="check the folder's permissions, or name another index with $BRAIN_INDEX",
         ) from error
-    try:
+    with lock:
         yield
-    finally:
-        lock.release()

@@ -55,9 +55,10 @@ def read_frontmatter(text: str) -> Frontmatter:
     body too, but the lines that look like properties count. ``privacy`` counts in all of these.
     """
     opening = _OPENING.match(text)
-    start = (opening or _LATE_OPENING.match(text) or _NOWHERE).end()
-    if start == 0:
+    begun = opening or _LATE_OPENING.match(text)
+    if begun is None:
         return Frontmatter()
+    start = begun.end()
     closing = _CLOSING.search(text, start)
     block = text[start : closing.start() if closing else None]
     if opening is None:
@@ -72,12 +73,14 @@ def read_frontmatter(text: str) -> Frontmatter:
 def _labelled(front: Frontmatter, block: str, first_line: int) -> Frontmatter:
     """With the privacy label of the block, and a warning when it is not one plain property."""
     written = list(labels_in_lines(block, first_line))
-    labels = [*labels_in_values(dict(front.values)), *(label for _, label in written)]
-    label = joined(labels)
-    line = next((line for line, _ in written), first_line)
-    if label != joined(labels[:1]):
+    properties = list(labels_in_values(dict(front.values)))
+    label = joined([*properties, *(text for _, text in written)])
+    first = joined([*properties, *(text for _, text in written)][:1])
+    if label != first:
+        line = next((line for line, text in written if joined([text]) != first), first_line)
         problem = f"privacy is {label[:60]!r}; expected one label. The note is taken as most private"
-    elif label and front.body_start == 0:
+    elif label and not properties:
+        line = written[0][0]
         problem = f"privacy is {label[:60]!r}, in a block that is read as text; it counts all the same"
     else:
         return replace(front, privacy=label)

@@ -9,7 +9,7 @@ plain text, become a label that no setting knows, and an unknown label counts as
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..types import Json
 from ..yaml_nodes import YamlError, load_yaml
@@ -44,26 +44,27 @@ def labels_in_lines(block: str, first_line: int) -> Iterator[tuple[int, str]]:
     """Every label that the text of a block names, with its line in the file; the block need not be YAML."""
     if block.lstrip().startswith("{"):
         for match in _KEY_IN_FLOW.finditer(block):
-            line = first_line + block.count("\n", 0, match.start("value"))
-            yield from ((line, label) for label in _texts(_read(match["value"], [])))
+            number = first_line + block.count("\n", 0, match.start("value"))
+            yield from ((number, label) for label in _texts(_read(match["value"], [])))
         return
     lines = block.split("\n")
     for at, line in enumerate(lines):
-        if match := _KEY_LINE.match(line):
-            below = list(_below(lines, at, len(match["indent"])))
-            yield from ((first_line + at, label) for label in _texts(_read(match["value"], below)))
+        if key := _KEY_LINE.match(line):
+            open_end = key["value"][:1] in ("", "#")
+            below = list(_below(lines[at + 1 :], len(key["indent"]), items=open_end))
+            yield from ((first_line + at, label) for label in _texts(_read(key["value"], below)))
 
 
-def joined(labels: Iterator[str] | list[str]) -> str:
+def joined(labels: Sequence[str]) -> str:
     """One label: itself; several: all of them in one, which no setting knows; none: ''."""
     return "+".join(dict.fromkeys(" ".join(label.split()).lower() for label in labels if label.strip()))[:LONGEST]
 
 
-def _below(lines: list[str], at: int, indent: int) -> Iterator[str]:
-    """The lines that go on with the value of the key in line ``at``."""
-    for line in lines[at + 1 :]:
+def _below(lines: list[str], indent: int, *, items: bool) -> Iterator[str]:
+    """The lines that go on with the value of a key: those that are indented more, and its items."""
+    for line in lines:
         deeper = len(line) - len(line.lstrip()) > indent
-        if line.strip() and not deeper and not _ITEM.match(line):
+        if line.strip() and not deeper and not (items and _ITEM.match(line)):
             return
         yield f" {line}"
 

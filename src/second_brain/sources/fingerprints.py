@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from datetime import UTC, datetime
+
+from ..types import Item
+from .paths import disk_bytes
 
 _COARSE_NS = 2_000_000_000  # FAT keeps every second second
 _EPOCH = datetime.fromtimestamp(0, UTC)
@@ -32,3 +36,17 @@ def modified(status: os.stat_result) -> datetime:
         return datetime.fromtimestamp(status.st_mtime, UTC)
     except (OverflowError, ValueError, OSError):
         return _EPOCH
+
+
+def folder_state(folder: str) -> int:
+    """When an entry of the folder was last added, renamed or removed, in nanoseconds; -1 when it is not there."""
+    try:
+        return os.stat(disk_bytes(folder)).st_mtime_ns
+    except OSError:
+        return -1
+
+
+def folder_states(items: Iterable[Item]) -> dict[str, int]:
+    """The state of each folder in which items lie, by its path on disk."""
+    folders = {os.path.dirname(item.path) for item in items}
+    return {folder: folder_state(folder) for folder in sorted(folders)}

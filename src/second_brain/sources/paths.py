@@ -12,7 +12,6 @@ import os
 import unicodedata
 from collections import Counter
 from collections.abc import Collection
-from pathlib import PurePath
 
 
 def disk_bytes(path: str | os.PathLike[str]) -> bytes:
@@ -76,11 +75,6 @@ def uri_names(names: Collection[bytes]) -> dict[bytes, str]:
             if forms[segments[name]] > 1:
                 segments[name] = name.decode("utf-8")
     return segments
-
-
-def uri_of(source: str, relative: PurePath) -> str:
-    r"""The uri of a path below a source's root: ``<source>/Sub/n.md`` for ``PureWindowsPath('Sub\n.md')``."""
-    return f"{source}/{compose(relative.as_posix())}"
 
 
 def normalize_relative(text: str, windows: bool = os.name == "nt") -> str:

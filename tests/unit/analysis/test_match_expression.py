@@ -25,9 +25,8 @@ def db() -> Iterator[apsw.Connection]:
     connection.close()
 
 
-def add(db: apsw.Connection, rowid: int, body: str, title: str = "") -> None:
-    row = (rowid, index_terms(title), index_terms(body))
-    db.execute("INSERT INTO terms(rowid, title, body) VALUES (?, ?, ?)", row)
+def add(db: apsw.Connection, rowid: int, body: str) -> None:
+    db.execute("INSERT INTO terms(rowid, body) VALUES (?, ?)", (rowid, index_terms(body)))
 
 
 def found(db: apsw.Connection, expression: str) -> set[int]:
@@ -50,23 +49,12 @@ def test_terms_are_joined_by_or_and_quoted() -> None:
     assert match_expression(query) == '"pump" OR "a""b" OR "valve room"'
 
 
-def test_columns_restrict_where_to_look(db: apsw.Connection) -> None:
-    """Only the named columns are searched; no column at all finds nothing."""
-    add(db, 1, "nothing here", title="pump")
-    add(db, 2, "a pump")
-    query = query_terms("pump")
-    assert found(db, match_expression(query)) == {1, 2}
-    assert found(db, match_expression(query, columns=["title"])) == {1}
-    assert found(db, match_expression(query, columns=["title", "body"])) == {1, 2}
-    assert found(db, match_expression(query, columns=[])) == set()
-
-
 def test_nothing_to_look_for_matches_nothing(db: apsw.Connection) -> None:
-    """The expression for no terms is valid, in any column."""
+    """The expression for no terms is valid."""
     add(db, 1, "pump")
     for text in ["", "🙂", "???"]:
         assert found(db, match_expression(query_terms(text))) == set()
-        assert found(db, match_expression(query_terms(text), prefix_last=True, columns=["body"])) == set()
+        assert found(db, match_expression(query_terms(text), prefix_last=True)) == set()
 
 
 def test_a_phrase_lifts_the_row_that_holds_it(db: apsw.Connection) -> None:

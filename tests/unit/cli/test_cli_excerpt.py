@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from second_brain.cli.excerpt import of_lines, of_section
+from second_brain.cli.options import WrongUsage
 from second_brain.errors import NotFound, UsageError
 
 TEXT = """---
@@ -45,10 +46,17 @@ def test_a_range_beyond_the_end_stops_at_the_end() -> None:
     assert of_lines("a\nb", "2-99") == ("b", 2)
 
 
-@pytest.mark.parametrize("wanted", ["", "-", "x", "3-1", "0", "0-2", "99", "1-2-3", "1,2"])
-def test_other_ranges_are_refused(wanted: str) -> None:
-    """The error names the forms, or how many lines there are."""
-    with pytest.raises(UsageError, match=r"no range of lines|the note has 18 lines"):
+@pytest.mark.parametrize("wanted", ["", "-", "x", "3-1", "1-2-3", "1,2"])
+def test_other_forms_of_a_range_are_wrong_usage(wanted: str) -> None:
+    """The error names the forms, or which end is wrong."""
+    with pytest.raises(WrongUsage, match=r"no range of lines|the first line \(3\) lies after the last \(1\)"):
+        of_lines(TEXT, wanted)
+
+
+@pytest.mark.parametrize("wanted", ["0", "0-2", "99"])
+def test_lines_that_the_note_lacks_are_refused(wanted: str) -> None:
+    """The error says how many there are."""
+    with pytest.raises(UsageError, match="the note has 18 lines"):
         of_lines(TEXT, wanted)
 
 

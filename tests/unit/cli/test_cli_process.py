@@ -79,6 +79,16 @@ def test_ctrl_c_anywhere_ends_quietly(brain: Brain, monkeypatch: pytest.MonkeyPa
     assert (outcome.code, outcome.out, outcome.err) == (130, "", "error: interrupted\n")
 
 
+@pytest.mark.parametrize("command", [(), ("get",), ("index",), ("search", "--mode"), ("search", "--since", "now")])
+def test_pasted_text_is_not_repeated_at_length(brain: Brain, command: tuple[str, ...]) -> None:
+    """An error shows its beginning; a path is shown whole."""
+    outcome = brain(*command, "排水ポンプの点検表を" * 50)
+    assert outcome.code in (1, 2)
+    assert all(len(line) < 250 for line in outcome.err.splitlines())
+    path = "/gone" * 30
+    assert path in brain("add", path).err
+
+
 def test_arguments_are_read_as_utf_8() -> None:
     r"""Stand-ins of a C locale become the letters that were typed; what is no UTF-8 becomes U+FFFD."""
     assert as_unicode("pump 会議") == "pump 会議"

@@ -26,6 +26,9 @@ def test_part_of_a_note_can_be_asked_for(brain: Brain, indexed: Path) -> None:
     assert brain("get", "pump", "--lines", "6").out == "# Pump room\n"
     assert brain("get", "pump", "--section", "valves").out.startswith("## Valves\n")
     assert brain("get", "pump", "--section", "v", "--lines", "1").code == 2
+    backwards = brain("get", "pump", "--lines", "9-2")
+    assert backwards.code == 2
+    assert backwards.err.startswith("error: the first line (9) lies after the last (2)\n")
     assert "'Valves'" in brain("get", "pump", "--section", "gone").err
 
 
@@ -52,6 +55,7 @@ def test_an_ambiguous_name_lists_the_candidates(brain: Brain, indexed: Path) -> 
         ["notes/ops/log.md", "notes/日記/log.md"],
     )
     assert "\n  notes/ops/log.md\n  notes/日記/log.md\n" in outcome.err
+    assert outcome.err.count("notes/ops/log.md") == 1
 
 
 def test_an_unknown_name_proposes_a_search(brain: Brain, indexed: Path) -> None:

@@ -142,3 +142,28 @@ def test_no_words_and_no_room_find_nothing(index, put):
     assert index.lexical("", ANY, 10).entries == ()
     assert index.lexical(match_expression(query_terms("???")), ANY, 10).entries == ()
     assert index.lexical('"heron"', ANY, 0).entries == ()
+
+
+def test_frequencies_under_a_filter_count_what_it_lets_through(index, put):
+    """So do totals; a filter that hides nothing counts as none."""
+    put("n/a.md", "heron", 'heron and "owl"', privacy="public")
+    put("n/b.md", "heron gannet", privacy="secret")
+    public, all_ = Filter(privacy=("public",)), Filter(privacy=("public", "secret"))
+    words = ["heron", "owl", "gannet", "zebra", '"']
+    assert index.terms.frequencies(words, public) == {"heron": 2, "owl": 1, "gannet": 0, "zebra": 0, '"': 0}
+    assert index.terms.frequencies(words, all_) == index.terms.frequencies(words)
+    assert [index.terms.count(filter) for filter in (ANY, public, all_, Filter(privacy=()))] == [3, 2, 3, 0]
+    assert [index.terms.count(per_document=cap) for cap in (1, 2, 3)] == [2, 3, 3]
+    assert [index.vectors.waiting_count(filter) for filter in (ANY, public)] == [3, 2]
+
+
+def test_an_absolute_prefix_is_found_in_either_unicode_form(index, put):
+    """The disk may spell a name composed or decomposed, and so may the one who asks."""
+    import unicodedata
+
+    composed, decomposed = (unicodedata.normalize(form, "n/ガ/a.md") for form in ("NFC", "NFD"))
+    for uri, other in ((composed, decomposed), (decomposed, composed)):
+        change = put(uri, "heron")
+        for prefix in (f"/{uri}", f"/{other}"):
+            assert search(index, "heron", Filter(path_prefix=prefix.removesuffix("a.md"))) == ids(change)
+        index.write("n", [Removal(uri)])

@@ -192,14 +192,6 @@ def test_tags_in_the_text_are_those_that_a_reader_sees_as_tags() -> None:
     assert read(text).tags == ("front", "head", "one", "two", "three", "four")
 
 
-@pytest.mark.parametrize(
-    ("value", "privacy"), [("Private", "private"), ("' secret '", "secret"), ("[private, work]", "private"), ("", "")]
-)
-def test_privacy_is_one_label_in_lower_case(value: str, privacy: str) -> None:
-    """A list by accident still protects."""
-    assert read(f"---\nprivacy: {value}\n---\n").privacy == privacy
-
-
 def test_other_properties_are_kept_as_written() -> None:
     """Unknown keys of any shape, in their order and letter case."""
     values: dict[str, Json] = {"Version": "1.10", "on": "no", "empty": None, "deep": {"a": ["1", {"b": None}]}}

@@ -1,6 +1,6 @@
 import os
 import unicodedata
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +12,6 @@ from second_brain.sources.paths import (
     nearest_with,
     normalize_relative,
     uri_names,
-    uri_of,
 )
 
 CAFE = "Café.md"
@@ -78,13 +77,6 @@ def test_two_decomposed_forms_keep_their_own():
 def test_names_that_are_not_utf8_have_no_segment():
     """Latin-1 bytes cannot be named in a uri."""
     assert uri_names([b"caf\xe9.md", b"a.md"]) == {b"a.md": "a.md"}
-
-
-def test_a_uri_has_forward_slashes_on_every_system():
-    """Windows and POSIX paths below a root give the same uri."""
-    assert uri_of("notes", PureWindowsPath(r"Sub\Deep\n.md")) == "notes/Sub/Deep/n.md"
-    assert uri_of("notes", PurePosixPath("Sub/Deep/n.md")) == "notes/Sub/Deep/n.md"
-    assert uri_of("notes", PureWindowsPath(CAFE_DECOMPOSED)) == f"notes/{CAFE}"
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,9 @@ from ...types import Filter
 TABLES = "JOIN document d ON d.key = c.document JOIN item i ON i.key = d.item JOIN source s ON s.key = d.source"
 """Joins that the condition needs, from a chunk ``c``."""
 
+DOCUMENTS = "document d JOIN item i ON i.key = d.item JOIN source s ON s.key = d.source"
+"""The tables that the condition needs, from the document."""
+
 
 def fold_tag(tag: str) -> str:
     """A tag as it is compared: NFC, letter case ignored, no leading '#', no trailing '/'."""
@@ -48,10 +51,21 @@ def condition(filter: Filter) -> tuple[str, list[Any]]:
             parts.append(f"iif(d.own_date % 86400 = 0, d.own_date {operator} ?, d.date {operator} ?)")
             values.extend((moment.replace(tzinfo=UTC).timestamp(), moment.timestamp()))
     if filter.path_prefix:
-        prefix = unicodedata.normalize("NFC", filter.path_prefix)
-        parts.append(
-            "(substr(d.uri, instr(d.uri, '/') + 1, length(?)) = ? OR substr(d.uri, 1, length(?)) = ?"
-            " OR substr(i.path, 1, length(?)) = ?)"
-        )
-        values.extend((prefix,) * 4 + (filter.path_prefix,) * 2)
+        # A uri is composed; a path is as the disk spells it, which may be in either form or in both.
+        given, composed = filter.path_prefix, unicodedata.normalize("NFC", filter.path_prefix)
+        places = {
+            ("substr(d.uri, instr(d.uri, '/') + 1, length(?))", composed),
+            ("substr(d.uri, 1, length(?))", composed),
+        }
+        places |= {
+            ("substr(i.path, 1, length(?))", form) for form in (given, composed, unicodedata.normalize("NFD", given))
+        }
+        parts.append("(" + " OR ".join(f"{place} = ?" for place, _ in sorted(places)) + ")")
+        values.extend(form for _, form in sorted(places) for _ in range(2))
     return " AND ".join(parts), values
+
+
+def chunk_condition(filter: Filter) -> tuple[str, list[Any]]:
+    """The same over a chunk c alone, for counting: each document is looked at once, however many chunks it has."""
+    where, values = condition(filter)
+    return (f"c.document IN (SELECT d.key FROM {DOCUMENTS} WHERE {where})" if where else ""), values

@@ -40,6 +40,7 @@ CREATE TABLE source(
   path TEXT NOT NULL,
   synced REAL,                  -- seconds since the epoch of the last complete comparison
   unavailable TEXT NOT NULL DEFAULT '',
+  folders TEXT NOT NULL DEFAULT '{}', -- JSON: where its items lay then, and the state of each folder
   relink INTEGER NOT NULL DEFAULT 0   -- documents changed since its links were last resolved
 );
 

@@ -102,13 +102,20 @@ class SqliteIndex:
                     (label(own), source, own, old),
                 )
 
-    def mark_synced(self, name: str, when: datetime, unavailable: str = "") -> None:
-        """Record that the source was compared with the disk, or why it could not be."""
+    def mark_synced(
+        self, name: str, when: datetime, unavailable: str = "", *, folders: Mapping[str, int] | None = None
+    ) -> None:
+        """Record that the source was compared with the disk as of ``when``, or why it could not be.
+
+        ``folders`` are those in which its items lie, each with its state: another state means that something was
+        added or went.
+        """
         if unavailable:
             self.database.rows("UPDATE source SET unavailable = ? WHERE name = ?", (unavailable, name))
         else:
             self.database.rows(
-                "UPDATE source SET synced = ?, unavailable = '' WHERE name = ?", (when.timestamp(), name)
+                "UPDATE source SET synced = ?, unavailable = '', folders = ? WHERE name = ?",
+                (when.timestamp(), _json(folders or {}), name),
             )
 
     def remove_source(self, name: str) -> int:
@@ -127,6 +134,13 @@ class SqliteIndex:
         """Name, time of the last comparison with the disk, and why the last one could not be made, by name."""
         rows = self.database.rows("SELECT name, synced, unavailable FROM source ORDER BY name")
         return [(name, None if synced is None else from_epoch(synced), why) for name, synced, why in rows]
+
+    def folders(self, name: str) -> dict[str, int]:
+        """The folders in which the source's items lay when it was last compared, each with its state then."""
+        found: dict[str, int] = json.loads(
+            self.database.value("SELECT folders FROM source WHERE name = ?", (name,)) or "{}"
+        )
+        return found
 
     def sources(self) -> list[SourceState]:
         """What is known of each source and how much it holds, by name; counts its rows."""

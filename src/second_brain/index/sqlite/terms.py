@@ -12,7 +12,7 @@ from typing import Any
 
 from ...types import Filter, Ranking
 from .connection import Database
-from .filters import TABLES, condition
+from .filters import TABLES, chunk_condition, condition
 from .schema import TERM_COLUMNS
 
 FIELD_WEIGHTS = {"title": 2.0}
@@ -30,18 +30,46 @@ class TermIndex:
         self.database = database
         self.weights = tuple(weights.get(column, 1.0) for column in TERM_COLUMNS)
 
-    def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
-        """How many chunks hold each term; 0 for a term that the index does not know."""
+    def frequencies(self, terms: Sequence[str], filter: Filter = Filter()) -> dict[str, int]:
+        """How many chunks hold each term; 0 for a term that the index does not know.
+
+        With a filter that hides something, only the chunks that it lets through are looked at: each term then costs
+        a walk over the chunks that hold it, instead of one look-up.
+        """
         found = dict.fromkeys(terms, 0)
         with self.database.snapshot():
+            where, values = chunk_condition(filter)
+            if where and self.count(filter) == self.count():
+                where = ""
             for term in found:
-                rows = self.database.rows("SELECT doc FROM vocabulary WHERE term = ?", (term,))
-                if rows:
-                    found[term] = rows[0][0]
+                if where:
+                    found[term] = self.database.value(
+                        f"SELECT count(*) FROM terms JOIN chunk c ON c.key = terms.rowid"
+                        f" WHERE terms MATCH ? AND {where}",
+                        (_quoted(term), *values),
+                    )
+                else:
+                    found[term] = self.database.value("SELECT doc FROM vocabulary WHERE term = ?", (term,)) or 0
         return found
+
+    def count(self, filter: Filter = Filter(), *, per_document: int | None = None) -> int:
+        """How many chunks the filter lets through, at most ``per_document`` of each document."""
+        parts, values = [], []
+        if per_document is not None:
+            parts, values = ["c.ordinal < ?"], [per_document]  # ordinals count from 0 in each document
+        where, more = chunk_condition(filter)
+        parts += [where] if where else []
+        return int(
+            self.database.value(
+                "SELECT count(*) FROM chunk c" + (f" WHERE {' AND '.join(parts)}" if parts else ""), (*values, *more)
+            )
+        )
 
     def search(self, match: str, filter: Filter, limit: int) -> Ranking:
         """The best ``limit`` chunks for an FTS5 MATCH expression, among those that the filter lets through.
+
+        Limit: FTS5 weighs a word by how many of *all* chunks hold it and a length by the average of all, whatever
+        the filter: scores, and so the order, depend a little on chunks that the filter hides.
 
         Equal scores are ordered by chunk id, also where the limit cuts through them.
         """
@@ -84,3 +112,8 @@ class TermIndex:
         sum of idf(t) * (k1 + 1),  idf(t) = ln((N - n + 0.5) / (n + 0.5)), at least 1e-6 as in FTS5
         """
         return sum(max(math.log((total - n + 0.5) / (n + 0.5)), 1e-6) * 2.2 for n in frequencies if n)
+
+
+def _quoted(term: str) -> str:
+    """One term as an FTS5 expression."""
+    return '"' + term.replace('"', '""') + '"'

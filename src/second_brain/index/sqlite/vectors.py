@@ -27,7 +27,7 @@ from ...errors import EmbedderMismatch
 from ...protocols import Vectors
 from ...types import Filter, Ranking, embedding_text
 from .connection import Database
-from .filters import TABLES, condition
+from .filters import TABLES, chunk_condition, condition
 from .schema import meta, set_meta, unpack_text
 
 MAGIC = b"SBMATRX1"
@@ -74,9 +74,14 @@ class VectorIndex:
         """The identity of the embedder whose vectors these are, or '' before the first one."""
         return str(meta(self.database, "embedder") or "")
 
-    def waiting_count(self) -> int:
-        """How many chunks have no vector; fast when they are few."""
-        return int(self.database.value("SELECT count(*) FROM chunk WHERE vector IS NULL"))
+    def waiting_count(self, filter: Filter = Filter()) -> int:
+        """How many chunks have no vector, of those that the filter lets through; fast when they are few."""
+        where, values = chunk_condition(filter)
+        return int(
+            self.database.value(
+                "SELECT count(*) FROM chunk c WHERE c.vector IS NULL" + (f" AND {where}" if where else ""), values
+            )
+        )
 
     def waiting(self, limit: int, skip: Sequence[bytes] = ()) -> list[tuple[bytes, str]]:
         """Up to ``limit`` distinct texts without a vector, of the newest documents first: (hash, text)."""
