@@ -73,6 +73,7 @@ class Settings:
     sources: tuple[SourceSettings, ...] = ()
     models: ModelSettings = ModelSettings()
     fusion: FusionSettings = FusionSettings()
+    late: bool = True
     privacy_labels: tuple[str, ...] = PRIVACY_LABELS
     rerank: bool = True
 
@@ -128,6 +129,7 @@ def load(
         model_cache=as_named(cache),
         models=_models(_read(folder / "models.yaml")),
         fusion=_fusion(general),
+        late=_late(general),
         privacy_labels=labels,
         rerank=_switch("BRAIN_RERANK", _variable(variables, "BRAIN_RERANK") or "1"),
     )
@@ -327,7 +329,7 @@ def _models(file: _File) -> ModelSettings:
 
 
 def _privacy_labels(file: _File) -> tuple[str, ...]:
-    keys = file.mapping((), file.result.value, ("privacy", "fusion"), "settings.yaml")
+    keys = file.mapping((), file.result.value, ("privacy", "fusion", "late"), "settings.yaml")
     labels = tuple(label.lower() for label in file.texts(("privacy",), keys.get("privacy"))) or PRIVACY_LABELS
     if len(set(labels)) != len(labels):
         raise file.error(("privacy",), "a privacy label is listed twice", "list each once, least private first")
@@ -347,6 +349,13 @@ def _fusion(file: _File) -> FusionSettings:
     if "rrf_k" in keys:
         chosen["rrf_k"] = file.scalar(("fusion", "rrf_k"), keys["rrf_k"], _positive, "a whole number from 1")
     return FusionSettings(**chosen)
+
+
+def _late(file: _File) -> bool:
+    value = file.result.value
+    if not isinstance(value, dict) or "late" not in value:
+        return True
+    return file.scalar(("late",), value["late"], _choice("on", "off"), "on, off") == "on"
 
 
 def _share(text: str) -> float:

@@ -20,7 +20,7 @@ from .errors import BrainError, ParseError, SourceError
 from .graph.links import LinkResolver
 from .index.sqlite.records import Change, ItemState, Removal, Replacement, Touch, Unread
 from .index.sqlite.store import SqliteIndex
-from .protocols import Chunker, Embedder, Parser, Progress, Scan, Source
+from .protocols import Chunker, Codes, Embedder, Parser, Progress, Scan, Source, TokenEmbedder, Vectors
 from .types import (
     Blob,
     Chunk,
@@ -253,25 +253,32 @@ def resolve_links(index: SqliteIndex, source: str) -> None:
     index.resolve_links(source, changed)
 
 
-def embed(index: SqliteIndex, embedder: Embedder, *, progress: Progress, limit: int | None = None) -> EmbedReport:
+def embed(
+    index: SqliteIndex, embedder: Embedder, *, progress: Progress, limit: int | None = None, late: bool = True
+) -> EmbedReport:
     """Give every chunk that waits for one its vector, newest documents first; resumable at any point.
+
+    With ``late``, and an embedder that has them, each vector comes with its token codes, and chunks whose vector
+    has none (it was made with late interaction off) are embedded again. Without it no codes are kept.
 
     A text that the embedder refuses is named in the report and tried again at the next run; the rest of its
     batch is not lost.
     """
     started = time.perf_counter()
-    index.vectors.begin(embedder.identity)
-    waiting_at_start = index.vectors.waiting_count()
+    coding = late and isinstance(embedder, TokenEmbedder)
+    index.vectors.begin(embedder.identity, codes=coding)
+    waiting_at_start = index.vectors.waiting_count() + (index.vectors.uncoded_count() if coding else 0)
     total = waiting_at_start if limit is None else min(waiting_at_start, limit)
     refused: dict[bytes, Failure] = {}
     embedded = 0
     progress("embed", 0, total)
     while limit is None or embedded < limit:
-        waiting = index.vectors.waiting(EMBED_WINDOW if limit is None else limit - embedded, list(refused))
+        window = EMBED_WINDOW if limit is None else limit - embedded
+        waiting = index.vectors.waiting(window, list(refused), codes=coding)
         if not waiting:
             break
         for first in range(0, len(waiting), EMBED_BATCH):
-            embedded += _embed_batch(index, embedder, waiting[first : first + EMBED_BATCH], refused)
+            embedded += _embed_batch(index, embedder, coding, waiting[first : first + EMBED_BATCH], refused)
             progress("embed", min(embedded, total), total)
     if embedded:
         index.vectors.prune()
@@ -280,14 +287,18 @@ def embed(index: SqliteIndex, embedder: Embedder, *, progress: Progress, limit: 
 
 
 def _embed_batch(
-    index: SqliteIndex, embedder: Embedder, batch: Sequence[tuple[bytes, str]], refused: dict[bytes, Failure]
+    index: SqliteIndex,
+    embedder: Embedder,
+    coding: bool,
+    batch: Sequence[tuple[bytes, str]],
+    refused: dict[bytes, Failure],
 ) -> int:
     """Embed and store; returns how many chunks got a vector.
 
     When the embedder fails, the batch is halved until the text that it refuses stands alone.
     """
     try:
-        vectors = embedder.embed_documents([text for _, text in batch])
+        vectors, codes = _encoded(embedder, coding, [text for _, text in batch])
     except BrainError:
         raise
     except Exception as error:
@@ -297,5 +308,11 @@ def _embed_batch(
             refused[hash] = Failure(hash.hex(), "embedding", f"'{first_line}': {type(error).__name__}: {error}")
             return 0
         middle = len(batch) // 2
-        return sum(_embed_batch(index, embedder, half, refused) for half in (batch[:middle], batch[middle:]))
-    return index.vectors.add(embedder.identity, [hash for hash, _ in batch], vectors)
+        return sum(_embed_batch(index, embedder, coding, half, refused) for half in (batch[:middle], batch[middle:]))
+    return index.vectors.add(embedder.identity, [hash for hash, _ in batch], vectors, codes)
+
+
+def _encoded(embedder: Embedder, coding: bool, texts: list[str]) -> tuple[Vectors, list[Codes] | None]:
+    if coding and isinstance(embedder, TokenEmbedder):
+        return embedder.encode_documents(texts)
+    return embedder.embed_documents(texts), None

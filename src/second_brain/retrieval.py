@@ -13,13 +13,17 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from .analysis import QueryTerms, match_expression, query_terms
 from .errors import BrainError, IndexLocked, ModelError
 from .index.sqlite.records import Candidate, StoredChunk
 from .index.sqlite.store import SqliteIndex, fold_name
-from .protocols import Embedder
+from .protocols import Embedder, TokenEmbedder
 from .ranking import adjust, diversity
 from .ranking.fusion import FusionSettings, Scale, convex_combination, observed_scale, reciprocal_rank_fusion
+from .ranking.late import max_sim
 from .types import Explanation, Hit, Mode, Query, Ranking, SearchResult, Signal
 
 MIN_CANDIDATES = 100
@@ -60,12 +64,16 @@ class _Watch:
 
 @dataclass(frozen=True, slots=True)
 class Retriever:
-    """Searches one index. ``embedder`` is called only when a dense query needs it."""
+    """Searches one index. ``embedder`` is called only when a dense query needs it.
+
+    With ``late``, a hybrid search also compares tokens, where embedder and index have them.
+    """
 
     index: SqliteIndex
     embedder: Callable[[], Embedder]
     fusion: FusionSettings = FusionSettings()
     rules: Mapping[str, SourceRules] = field(default_factory=dict)
+    late: bool = True
 
     def search(self, query: Query) -> SearchResult:
         """The best hits, and what the reader must know about them.
@@ -131,9 +139,7 @@ class Retriever:
                 notices.append(f"lexical search failed: {error}; {error.hint}")
         if query.mode in ("dense", "hybrid"):
             try:
-                dense = self._dense(query, depth, rankings, watch, notices)
-                if dense is not None:
-                    rankings.append(dense)
+                rankings.extend(self._by_meaning(query, depth, rankings, watch, notices))
             except IndexLocked:
                 raise
             except BrainError as error:
@@ -146,7 +152,7 @@ class Retriever:
                 with watch("lexical"):
                     rankings.append(self._lexical(query, terms, depth))
         names = {ranking.name for ranking in rankings}
-        if names == {"lexical", "dense"}:
+        if names >= {"lexical", "dense"}:
             return rankings, "hybrid"
         return rankings, "dense" if names == {"dense"} else "lexical"
 
@@ -163,14 +169,14 @@ class Retriever:
             ranking = self.index.lexical(match_expression(terms, prefixed=unknown), query.filter, depth)
         return Ranking("lexical", ranking.entries, self.index.terms.bound(list(frequencies.values()), total))
 
-    def _dense(
+    def _by_meaning(
         self, query: Query, depth: int, also: list[Ranking], watch: _Watch, notices: list[str]
-    ) -> Ranking | None:
-        """The dense ranking, or None while there are no vectors to search."""
+    ) -> list[Ranking]:
+        """The dense ranking and, in a hybrid search, that by tokens; none while there are no vectors to search."""
         holds = self.index.vectors.embedder
         if not holds:
             notices.append("no vectors yet: searched by word only; run `brain embed`")
-            return None
+            return []
         with _translated("cannot be loaded"):
             embedder = self.embedder()
         if holds != embedder.identity:
@@ -178,9 +184,13 @@ class Retriever:
                 f"search by meaning is off: the index holds vectors of '{holds}', the settings ask for"
                 f" '{embedder.identity}'; run `brain embed`"
             )
-            return None
+            return []
+        rows: npt.NDArray[np.float32] | None = None
         with watch("embed"), _translated(f"'{holds}' failed"):
-            vector = embedder.embed_queries([query.text])[0]
+            if self.late and also and isinstance(embedder, TokenEmbedder):
+                vector, rows = embedder.encode_query(query.text)
+            else:
+                vector = embedder.embed_queries([query.text])[0]
         with watch("dense"):
             ranking = self.index.dense(vector, query.filter, depth)
             ranking = self._completed(ranking, vector, also)
@@ -188,7 +198,26 @@ class Retriever:
         if waiting:
             how = "not searched" if query.mode == "dense" else "searched by word only"
             notices.append(f"{waiting:,} passages have no vector yet and were {how}; run `brain embed`")
-        return ranking if ranking.entries or query.filter != type(query.filter)() else None
+        if not ranking.entries and query.filter == type(query.filter)():
+            return []
+        if rows is None:
+            return [ranking]
+        with watch("late"):
+            return [ranking, *self._late(rows, ranking, notices)]
+
+    def _late(self, rows: npt.NDArray[np.float32], dense: Ranking, notices: list[str]) -> list[Ranking]:
+        """Those that have a vector, by their tokens; an empty list while none has tokens."""
+        keys = [key for key, _ in dense.entries]
+        codes = self.index.vectors.codes(keys, rows.shape[1] // 8)
+        if len(codes) < len(keys):
+            notices.append(
+                f"{len(keys) - len(codes):,} of the {len(keys):,} passages looked at have no token codes yet and were"
+                " ranked without; run `brain embed`"
+            )
+        listed = [key for key in keys if key in codes]
+        scores = max_sim(rows, [codes[key] for key in listed]).round(6).tolist()
+        entries = sorted(zip(listed, scores, strict=True), key=lambda entry: -entry[1])
+        return [Ranking("late", tuple(entries))] if entries else []
 
     def _completed(self, ranking: Ranking, vector: Any, others: list[Ranking]) -> Ranking:
         """The ranking with the scores of what other retrievers found too, so that none is taken for dissimilar."""
@@ -212,11 +241,13 @@ class Retriever:
             }
 
         embedded = {key for ranking in rankings if ranking.name == "dense" for key, _ in ranking.entries}
+        compared = {key for ranking in rankings if ranking.name == "late" for key, _ in ranking.entries}
 
         def weights(key: int) -> Mapping[str, float]:
             if key not in embedded:
                 return {"lexical": 1.0}  # it waits for its vector: that says nothing against it
-            return self.fusion.weights(candidates[key].kind if key in candidates else "")
+            kind = candidates[key].kind if key in candidates else ""
+            return self.fusion.weights(kind, late=key in compared)
 
         if self.fusion.method == "rrf":
             return reciprocal_rank_fusion(rankings, weights=weights, k=self.fusion.rrf_k)

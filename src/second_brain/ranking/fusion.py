@@ -15,22 +15,28 @@ from ..types import Ranking, Signal
 
 @dataclass(frozen=True, slots=True)
 class FusionSettings:
-    """How two rankings become one.
+    """How rankings become one.
 
-    ``method`` 'convex' adds normalized scores, the dense one weighing ``dense_weight`` of 1 (of code
-    ``code_dense_weight``: there a question shares few words with its answer); 'rrf' adds reciprocal ranks with
-    ``rrf_k`` and the same weights. The defaults were chosen on one half of each set (docs/evaluation.md).
+    ``method`` 'convex' adds normalized scores, of words and vectors the dense one weighing ``dense_weight`` of 1 (of
+    code ``code_dense_weight``: there a question shares few words with its answer), and ``late_weight`` of 1 going
+    to late interaction (of code ``code_late_weight``), where a candidate has its score; 'rrf' adds reciprocal ranks
+    with ``rrf_k`` and the same weights. The defaults were chosen on one half of each set (docs/evaluation.md).
     """
 
     method: Literal["convex", "rrf"] = "convex"
     dense_weight: float = 0.3
     code_dense_weight: float = 0.6
+    late_weight: float = 0.6
+    code_late_weight: float = 0.0
     rrf_k: int = 60
 
-    def weights(self, kind: str) -> dict[str, float]:
-        """The weights of both rankings for a document of this kind."""
-        dense = self.code_dense_weight if kind == "code" else self.dense_weight
-        return {"dense": dense, "lexical": 1.0 - dense}
+    def weights(self, kind: str, *, late: bool = False) -> dict[str, float]:
+        """The weights of the rankings for a document of this kind, summing to 1; ``late``: that one lists it."""
+        dense, tokens = self.dense_weight, self.late_weight
+        if kind == "code":
+            dense, tokens = self.code_dense_weight, self.code_late_weight
+        rest = 1.0 - tokens if late else 1.0
+        return {"lexical": rest * (1.0 - dense), "dense": rest * dense, "late": 1.0 - rest}
 
 
 @dataclass(frozen=True, slots=True)
