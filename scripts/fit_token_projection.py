@@ -1,6 +1,6 @@
 """Writes src/second_brain/models/e5_tokens.npz: how token vectors become bits (see ``models/projection.py``).
 
-    python scripts/fit_token_projection.py [--bits 192]
+    python scripts/fit_token_projection.py [--bits 128]
 
 Fitted once, on the notes of ``example-vault`` as they were: the numbers are part of what ``E5Embedder.identity``
 stands for, so whoever writes them anew raises the identity's version. The retrieval sets take no part in it.
@@ -42,7 +42,7 @@ def passages() -> Iterator[str]:
 def main() -> None:
     """Fit and write."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--bits", type=int, default=192)
+    options.add_argument("--bits", type=int, default=128)
     bits = options.parse_args().bits
     pieces = Weights(find_weights()).pieces()
     words = [piece.lstrip("\u2581").casefold() for piece in pieces]

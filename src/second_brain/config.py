@@ -336,14 +336,25 @@ def _privacy_labels(file: _File) -> tuple[str, ...]:
     return labels
 
 
+FUSION_KEYS = (
+    "method",
+    "dense_weight",
+    "code_dense_weight",
+    "late_weight",
+    "dense_weight_beside_late",
+    "code_late_weight",
+    "rrf_k",
+)
+
+
 def _fusion(file: _File) -> FusionSettings:
     value = file.result.value
     value = value.get("fusion") if isinstance(value, dict) else None
-    keys = file.mapping(("fusion",), value, ("method", "dense_weight", "code_dense_weight", "rrf_k"), "fusion")
+    keys = file.mapping(("fusion",), value, FUSION_KEYS, "fusion")
     chosen: dict[str, Any] = {}
     if "method" in keys:
         chosen["method"] = file.scalar(("fusion", "method"), keys["method"], _choice("convex", "rrf"), "convex, rrf")
-    for key in ("dense_weight", "code_dense_weight"):
+    for key in FUSION_KEYS[1:-1]:
         if key in keys:
             chosen[key] = file.scalar(("fusion", key), keys[key], _share, "a number from 0 to 1")
     if "rrf_k" in keys:

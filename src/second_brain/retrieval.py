@@ -309,7 +309,10 @@ def _scale(ranking: Ranking) -> Scale:
 
     BM25 goes from 0 to the highest score that this query could get: so a list that covers little of the query
     stays low, instead of its best entry becoming 1. Cosines go from that of the 100th neighbour to the best.
+    Late interaction is used as it is: tokens that match nothing score some 0.2, the same passage 0.8.
     """
+    if ranking.name == "late":
+        return Scale(0.0, 1.0)
     if ranking.name == "lexical":
         # Without a bound, all was found by the beginnings of words.
         return Scale(0.0, ranking.bound or observed_scale(ranking).high)
