@@ -75,6 +75,7 @@ class Settings:
     sources: tuple[SourceSettings, ...] = ()
     models: ModelSettings = ModelSettings()
     fusion: FusionSettings = FusionSettings()
+    late: bool = True
     privacy_labels: tuple[str, ...] = PRIVACY_LABELS
     rerank: bool = True
 
@@ -130,6 +131,7 @@ def load(
         model_cache=as_named(cache),
         models=_models(_read(folder / "models.yaml")),
         fusion=_fusion(general),
+        late=_late(general),
         privacy_labels=labels,
         rerank=_switch("BRAIN_RERANK", _variable(variables, "BRAIN_RERANK") or "1"),
     )
@@ -329,26 +331,44 @@ def _models(file: _File) -> ModelSettings:
 
 
 def _privacy_labels(file: _File) -> tuple[str, ...]:
-    keys = file.mapping((), file.result.value, ("privacy", "fusion"), "settings.yaml")
+    keys = file.mapping((), file.result.value, ("privacy", "fusion", "late"), "settings.yaml")
     labels = tuple(label.lower() for label in file.texts(("privacy",), keys.get("privacy"))) or PRIVACY_LABELS
     if len(set(labels)) != len(labels):
         raise file.error(("privacy",), "a privacy label is listed twice", "list each once, least private first")
     return labels
 
 
+FUSION_KEYS = (
+    "method",
+    "dense_weight",
+    "code_dense_weight",
+    "late_weight",
+    "dense_weight_beside_late",
+    "code_late_weight",
+    "rrf_k",
+)
+
+
 def _fusion(file: _File) -> FusionSettings:
     value = file.result.value
     value = value.get("fusion") if isinstance(value, dict) else None
-    keys = file.mapping(("fusion",), value, ("method", "dense_weight", "code_dense_weight", "rrf_k"), "fusion")
+    keys = file.mapping(("fusion",), value, FUSION_KEYS, "fusion")
     chosen: dict[str, Any] = {}
     if "method" in keys:
         chosen["method"] = file.scalar(("fusion", "method"), keys["method"], _choice("convex", "rrf"), "convex, rrf")
-    for key in ("dense_weight", "code_dense_weight"):
+    for key in FUSION_KEYS[1:-1]:
         if key in keys:
             chosen[key] = file.scalar(("fusion", key), keys[key], _share, "a number from 0 to 1")
     if "rrf_k" in keys:
         chosen["rrf_k"] = file.scalar(("fusion", "rrf_k"), keys["rrf_k"], _positive, "a whole number from 1")
     return FusionSettings(**chosen)
+
+
+def _late(file: _File) -> bool:
+    value = file.result.value
+    if not isinstance(value, dict) or "late" not in value:
+        return True
+    return file.scalar(("late",), value["late"], _choice("on", "off"), "on, off") == "on"
 
 
 def _share(text: str) -> float:

@@ -20,7 +20,7 @@ from .errors import BrainError, ModelError, ParseError, SourceError
 from .graph.links import LinkResolver
 from .index.sqlite.records import Change, ItemState, Removal, Replacement, Touch, Unread
 from .index.sqlite.store import SqliteIndex
-from .protocols import Chunker, Embedder, Parser, Progress, Source, Vectors
+from .protocols import Chunker, Codes, Embedder, Parser, Progress, Source, TokenEmbedder, Vectors
 from .sources.fingerprints import folder_states
 from .types import (
     Blob,
@@ -261,8 +261,13 @@ def resolve_links(index: SqliteIndex, source: str) -> None:
     index.resolve_links(source, changed)
 
 
-def embed(index: SqliteIndex, embedder: Embedder, *, progress: Progress, limit: int | None = None) -> EmbedReport:
+def embed(
+    index: SqliteIndex, embedder: Embedder, *, progress: Progress, limit: int | None = None, late: bool = True
+) -> EmbedReport:
     """Give every chunk that waits for one its vector, newest documents first; resumable at any point.
+
+    With ``late``, and an embedder that has them, each vector comes with its token codes, and chunks whose vector
+    has none (it was made with late interaction off) are embedded again. Without it no codes are kept.
 
     A text that the embedder refuses is named in the report and tried again at the next run; the rest of its
     batch is not lost.
@@ -271,19 +276,22 @@ def embed(index: SqliteIndex, embedder: Embedder, *, progress: Progress, limit: 
         ModelError: the embedder's own, if it cannot be loaded or fails on any text, or on each of a whole batch.
     """
     started = time.perf_counter()
-    index.vectors.begin(embedder.identity)
-    waiting_at_start = index.vectors.waiting_count()
+    coding = late and isinstance(embedder, TokenEmbedder)
+    index.vectors.begin(embedder.identity, codes=coding)
+    waiting_at_start = index.vectors.waiting_count() + (index.vectors.uncoded_count() if coding else 0)
     total = waiting_at_start if limit is None else min(waiting_at_start, limit)
     refused: dict[bytes, Failure] = {}
     embedded = 0
     progress("embed", 0, total)
     while limit is None or embedded < limit:
-        waiting = index.vectors.waiting(EMBED_WINDOW if limit is None else limit - embedded, list(refused))
+        window = EMBED_WINDOW if limit is None else limit - embedded
+        waiting = index.vectors.waiting(window, list(refused), codes=coding)
         if not waiting:
             break
         for first in range(0, len(waiting), EMBED_BATCH):
-            for hashes, vectors in _embedded(embedder, waiting[first : first + EMBED_BATCH], refused):
-                embedded += index.vectors.add(embedder.identity, hashes, vectors)
+            batch = waiting[first : first + EMBED_BATCH]
+            for hashes, vectors, codes in _embedded(embedder, coding, batch, refused):
+                embedded += index.vectors.add(embedder.identity, hashes, vectors, codes)
             progress("embed", min(embedded, total), total)
     if embedded:
         index.vectors.prune()
@@ -292,9 +300,9 @@ def embed(index: SqliteIndex, embedder: Embedder, *, progress: Progress, limit: 
 
 
 def _embedded(
-    embedder: Embedder, batch: Sequence[tuple[bytes, str]], refused: dict[bytes, Failure]
-) -> Iterator[tuple[list[bytes], Vectors]]:
-    """Yield the hashes and vectors of the texts that the embedder takes; name the others in ``refused``.
+    embedder: Embedder, coding: bool, batch: Sequence[tuple[bytes, str]], refused: dict[bytes, Failure]
+) -> Iterator[tuple[list[bytes], Vectors, list[Codes] | None]]:
+    """Yield hashes, vectors and token codes of the texts that the embedder takes; name the others in ``refused``.
 
     When it fails on several, they are halved until the one that it refuses stands alone.
     """
@@ -303,7 +311,7 @@ def _embedded(
     while pending:
         part = pending.pop()
         try:
-            vectors = embedder.embed_documents([text for _, text in part])
+            vectors, codes = _encoded(embedder, coding, [text for _, text in part])
         except Exception as error:
             if part is batch and isinstance(error, BrainError):
                 _check_works(embedder, error)
@@ -316,7 +324,7 @@ def _embedded(
             first_line = text.partition("\n")[0][:80]
             refused[hash] = Failure(hash.hex(), "embedding", f"'{first_line}': {type(error).__name__}: {error}")
         else:
-            yield [hash for hash, _ in part], vectors
+            yield [hash for hash, _ in part], vectors, codes
     if len(errors) == EMBED_BATCH and isinstance(errors[0], ModelError):
         raise errors[0]
 
@@ -329,3 +337,9 @@ def _check_works(embedder: Embedder, error: BrainError) -> None:
         embedder.embed_documents([PLAIN_TEXT])
     except Exception:
         raise error from None
+
+
+def _encoded(embedder: Embedder, coding: bool, texts: list[str]) -> tuple[Vectors, list[Codes] | None]:
+    if coding and isinstance(embedder, TokenEmbedder):
+        return embedder.encode_documents(texts)
+    return embedder.embed_documents(texts), None

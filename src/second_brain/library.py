@@ -285,7 +285,7 @@ class Brain:
             ModelError: the embedder cannot be loaded.
         """
         with sync_lock(self.settings.index, purpose="embed", progress=progress):
-            return ingest.embed(self.index, self.embedder(), progress=progress, limit=limit)
+            return ingest.embed(self.index, self.embedder(), progress=progress, limit=limit, late=self.settings.late)
 
     # -- asking ------------------------------------------------------------------------------------------
 
@@ -308,6 +308,7 @@ class Brain:
             self.embedder,
             self.settings.fusion,
             {s.name: SourceRules(s.weight, s.half_life_days) for s in self.settings.sources},
+            self.settings.late,
         )
         query = Query(text, now or _now(), limit, mode, filter, per_document)
         result = retriever.search(query)

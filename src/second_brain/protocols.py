@@ -17,6 +17,9 @@ from .types import Blob, Chunk, Document, Failure, Item
 Vectors: TypeAlias = "npt.NDArray[np.float32]"
 """float32, shape (n, dimensions), each row of unit norm."""
 
+Codes: TypeAlias = "npt.NDArray[np.uint8]"
+"""uint8, shape (tokens, bits / 8): for each token of a text a bit a dimension, 1 where the token's row is above 0."""
+
 Progress: TypeAlias = Callable[[str, int, int | None], None]
 """``progress(stage, done, total)``: called often, from the thread that works; total None when unknown."""
 
@@ -96,13 +99,16 @@ class Embedder(Protocol):
 
 
 @runtime_checkable
-class TokenEmbedder(Protocol):
-    """An embedder that can also yield a vector for each token (late interaction)."""
+class TokenEmbedder(Embedder, Protocol):
+    """An embedder that also yields what late interaction compares: the tokens of documents as bits, of queries as rows.
 
-    def embed_document_tokens(self, texts: Sequence[str]) -> list[tuple[Vectors, list[int]]]:
-        """For each text its token vectors (tokens, dimensions), unit norm, and the token ids, prefix left out."""
+    Codes and rows belong to ``identity`` as vectors do. Rows have 8 dimensions for each byte of a code.
+    """
+
+    def encode_documents(self, texts: Sequence[str]) -> tuple[Vectors, list[Codes]]:
+        """The vectors of ``embed_documents`` and the codes of each text's tokens, at the cost of one."""
         ...
 
-    def embed_query_tokens(self, texts: Sequence[str]) -> list[tuple[Vectors, list[int]]]:
-        """The same for queries."""
+    def encode_query(self, text: str) -> tuple[Vectors, Vectors]:
+        """The vector of ``embed_queries``, shape (dimensions,), and a row of unit norm for each token of a query."""
         ...

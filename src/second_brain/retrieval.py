@@ -13,13 +13,17 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from .analysis import QueryTerms, match_expression, query_terms
 from .errors import BrainError, IndexLocked, ModelError
 from .index.sqlite.records import Candidate, StoredChunk
 from .index.sqlite.store import SqliteIndex, fold_name
-from .protocols import Embedder
+from .protocols import Embedder, TokenEmbedder
 from .ranking import adjust, diversity
 from .ranking.fusion import FusionSettings, Scale, convex_combination, observed_scale, reciprocal_rank_fusion
+from .ranking.late import max_sim
 from .types import Explanation, Filter, Hit, Mode, Query, Ranking, SearchResult, Signal
 
 MIN_CANDIDATES = 100
@@ -60,22 +64,27 @@ class _Watch:
 
 @dataclass(slots=True)
 class _Question:
-    """A query understood, with its vector from the moment that one was needed."""
+    """A query understood, with its vector and the rows of its tokens from the moment that they were needed."""
 
     query: Query
     terms: QueryTerms
     watch: _Watch
     vector: Any = None
+    rows: npt.NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Retriever:
-    """Searches one index. ``embedder`` is called only when a dense query needs it."""
+    """Searches one index. ``embedder`` is called only when a dense query needs it.
+
+    With ``late``, a hybrid search also compares tokens, where embedder and index have them.
+    """
 
     index: SqliteIndex
     embedder: Callable[[], Embedder]
     fusion: FusionSettings = FusionSettings()
     rules: Mapping[str, SourceRules] = field(default_factory=dict)
+    late: bool = True
 
     def search(self, query: Query) -> SearchResult:
         """The best hits, and what the reader must know about them.
@@ -143,9 +152,7 @@ class Retriever:
                 notices.append(f"lexical search failed: {error}; {error.hint}")
         if query.mode in ("dense", "hybrid"):
             try:
-                dense = self._dense(asked, depth, rankings, notices)
-                if dense is not None:
-                    rankings.append(dense)
+                rankings.extend(self._by_meaning(asked, depth, rankings, notices))
             except IndexLocked:
                 raise
             except BrainError as error:
@@ -158,7 +165,7 @@ class Retriever:
                 with watch("lexical"):
                     rankings.append(self._lexical(query, asked.terms, depth))
         names = {ranking.name for ranking in rankings}
-        if names == {"lexical", "dense"}:
+        if names >= {"lexical", "dense"}:
             return rankings, "hybrid"
         return rankings, "dense" if names == {"dense"} else "lexical"
 
@@ -185,13 +192,13 @@ class Retriever:
             bound = max(bound, ranking.entries[0][1])  # FTS5 may give more to a word that few of all chunks hold
         return Ranking("lexical", ranking.entries, bound)
 
-    def _dense(self, asked: _Question, depth: int, also: list[Ranking], notices: list[str]) -> Ranking | None:
-        """The dense ranking, or None while there are no vectors to search."""
+    def _by_meaning(self, asked: _Question, depth: int, also: list[Ranking], notices: list[str]) -> list[Ranking]:
+        """The dense ranking and, in a hybrid search, that by tokens; none while there are no vectors to search."""
         query = asked.query
         holds = self.index.vectors.embedder
         if not holds:
             notices.append("no vectors yet: searched by word only; run `brain embed`")
-            return None
+            return []
         with _translated("cannot be loaded"):
             embedder = self.embedder()
         if holds != embedder.identity:
@@ -199,10 +206,13 @@ class Retriever:
                 f"search by meaning is off: the index holds vectors of '{holds}', the settings ask for"
                 f" '{embedder.identity}'; run `brain embed`"
             )
-            return None
+            return []
         if asked.vector is None:
             with asked.watch("embed"), _translated(f"'{holds}' failed"):
-                asked.vector = embedder.embed_queries([query.text])[0]
+                if self.late and also and isinstance(embedder, TokenEmbedder):
+                    asked.vector, asked.rows = embedder.encode_query(query.text)
+                else:
+                    asked.vector = embedder.embed_queries([query.text])[0]
         with asked.watch("dense"):
             ranking = self.index.dense(asked.vector, query.filter, depth)
             ranking = self._completed(ranking, asked.vector, also)
@@ -210,7 +220,26 @@ class Retriever:
         if waiting:
             how = "not searched" if query.mode == "dense" else "searched by word only"
             notices.append(f"{waiting:,} passages have no vector yet and were {how}; run `brain embed`")
-        return ranking if ranking.entries or query.filter != Filter() else None
+        if not ranking.entries and query.filter == Filter():
+            return []
+        if asked.rows is None:
+            return [ranking]
+        with asked.watch("late"):
+            return [ranking, *self._late(asked.rows, ranking, notices)]
+
+    def _late(self, rows: npt.NDArray[np.float32], dense: Ranking, notices: list[str]) -> list[Ranking]:
+        """Those that have a vector, by their tokens; an empty list while none has tokens."""
+        keys = [key for key, _ in dense.entries]
+        codes = self.index.vectors.codes(keys, rows.shape[1] // 8)
+        if len(codes) < len(keys):
+            notices.append(
+                f"{len(keys) - len(codes):,} of the {len(keys):,} passages looked at have no token codes yet and were"
+                " ranked without; run `brain embed`"
+            )
+        listed = [key for key in keys if key in codes]
+        scores = max_sim(rows, [codes[key] for key in listed]).round(6).tolist()
+        entries = sorted(zip(listed, scores, strict=True), key=lambda entry: -entry[1])
+        return [Ranking("late", tuple(entries))] if entries else []
 
     def _completed(self, ranking: Ranking, vector: Any, others: list[Ranking]) -> Ranking:
         """The ranking with the scores of what other retrievers found too, so that none is taken for dissimilar."""
@@ -234,11 +263,13 @@ class Retriever:
             }
 
         embedded = {key for ranking in rankings if ranking.name == "dense" for key, _ in ranking.entries}
+        compared = {key for ranking in rankings if ranking.name == "late" for key, _ in ranking.entries}
 
         def weights(key: int) -> Mapping[str, float]:
             if key not in embedded:
                 return {"lexical": 1.0}  # it waits for its vector: that says nothing against it
-            return self.fusion.weights(candidates[key].kind if key in candidates else "")
+            kind = candidates[key].kind if key in candidates else ""
+            return self.fusion.weights(kind, late=key in compared)
 
         if self.fusion.method == "rrf":
             return reciprocal_rank_fusion(rankings, weights=weights, k=self.fusion.rrf_k)
@@ -300,7 +331,10 @@ def _scale(ranking: Ranking) -> Scale:
 
     BM25 goes from 0 to the highest score that this query could get: so a list that covers little of the query
     stays low, instead of its best entry becoming 1. Cosines go from that of the 100th neighbour to the best.
+    Late interaction is used as it is: tokens that match nothing score some 0.2, the same passage 0.8.
     """
+    if ranking.name == "late":
+        return Scale(0.0, 1.0)
     if ranking.name == "lexical":
         # Without a bound, all was found by the beginnings of words.
         return Scale(0.0, ranking.bound or observed_scale(ranking).high)

@@ -82,6 +82,22 @@ def test_wrong_model_and_fusion_settings_are_named_too(tmp_path: Path) -> None:
     assert (found.fusion.method, found.fusion.dense_weight, found.fusion.rrf_k) == ("rrf", 0.7, 10)
 
 
+def test_late_interaction_is_on_unless_it_is_switched_off(tmp_path: Path) -> None:
+    """``late: off`` in settings.yaml; its weights are shares."""
+    assert settings(tmp_path).late
+    (tmp_path / "settings.yaml").write_text("late: off\nfusion:\n  late_weight: 0.5\n  code_late_weight: 0\n")
+    found = settings(tmp_path)
+    assert (found.late, found.fusion.late_weight, found.fusion.code_late_weight) == (False, 0.5, 0.0)
+    (tmp_path / "settings.yaml").write_text("late: on\n")
+    assert settings(tmp_path).late
+    (tmp_path / "settings.yaml").write_text("late: perhaps\n")
+    with pytest.raises(ConfigError, match=r"settings.yaml:1: 'late' is 'perhaps'"):
+        settings(tmp_path)
+    (tmp_path / "settings.yaml").write_text("fusion:\n  dense_weight_beside_late: 1.5\n")
+    with pytest.raises(ConfigError, match="'dense_weight_beside_late' is"):
+        settings(tmp_path)
+
+
 def test_adding_and_removing_keeps_every_other_byte(tmp_path: Path) -> None:
     """Comments, order, indents and quoting of a hand-written file survive."""
     for name in ("one", "two", "日本語 ノート"):

@@ -58,8 +58,8 @@ class Corpus:
         self.loaded += 1
         return self.embedder
 
-    def search(self, text: str, *, fusion=FusionSettings(), rules=None, **query):
-        retriever = Retriever(self.index, self.load, fusion, rules or {})
+    def search(self, text: str, *, fusion=FusionSettings(), rules=None, late=True, **query):
+        retriever = Retriever(self.index, self.load, fusion, rules or {}, late)
         return retriever.search(Query(text, **{"now": NOW, **query}))
 
     def found(self, text: str, **query) -> list[str]:
@@ -84,6 +84,22 @@ def birds(corpus) -> Corpus:
         kelp="Kelp dries in two days.\n",
     )
     return corpus
+
+
+class Tokens(HashingEmbedder):
+    """Each word is a token with 64 bits of its own; a question's rows are the signs of its words."""
+
+    def encode_documents(self, texts: Sequence[str]) -> tuple[np.ndarray, list[np.ndarray]]:
+        return self.embed_documents(texts), [np.packbits(self.signs(text) > 0, axis=1) for text in texts]
+
+    def encode_query(self, text: str) -> tuple[np.ndarray, np.ndarray]:
+        return self.embed_queries([text])[0], self.signs(text) / 8
+
+    @staticmethod
+    def signs(text: str) -> np.ndarray:
+        words = [word.strip(".,#").casefold() for word in text.split()]
+        rows = [np.random.default_rng(list(word.encode())).choice((-1, 1), 64) for word in words]
+        return np.array(rows, dtype=np.float32)
 
 
 RULES = {"n": SourceRules(weight=0.8, half_life_days=30.0), "other": SourceRules(weight=1.5)}
@@ -185,6 +201,82 @@ def test_what_was_found_by_the_beginning_of_a_word_counts_as_found(corpus):
     hits = corpus.search("hydroelec", mode="hybrid").hits
     assert hits[0].uri == lexical.uri
     assert next(signal for signal in hits[0].explanation.signals if signal.name == "lexical").value > 0
+
+
+# -- tokens --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def compared(corpus) -> Corpus:
+    """Notes about birds, with token codes."""
+    corpus.embedder = Tokens()
+    corpus.put(
+        heron="A heron stood at the weir.", owl="The owl and the heron nest above the shed.", kelp="Kelp dries fast."
+    )
+    return corpus
+
+
+@pytest.mark.parametrize("fusion", [FusionSettings(), FusionSettings("rrf"), FusionSettings(late_weight=1.0)])
+def test_tokens_are_the_third_signal_of_a_hybrid_search(compared, fusion):
+    """It is explained like the others, and the explanation replays to the score; other modes do without."""
+    result = compared.search("heron weir", fusion=fusion)
+    assert (result.mode, result.hits[0].title, result.notices) == ("hybrid", "heron", ())
+    assert "late" in result.timings_ms
+    for hit in result.hits:
+        assert {signal.name for signal in hit.explanation.signals} >= {"dense", "late"}
+        assert hit.explanation.replay() == pytest.approx(hit.score, abs=1e-9)
+    for mode in ("lexical", "dense"):
+        (signal,) = compared.search("heron weir", mode=mode).hits[0].explanation.signals
+        assert signal.name == mode
+
+
+def test_the_late_score_is_the_mean_of_the_best_matches(compared):
+    """Both words of the question stand in the first note, one in the second, none in the third."""
+    hits = compared.search("heron weir", fusion=FusionSettings(late_weight=1.0)).hits
+    scores = {hit.title: hit.score for hit in hits}
+    assert scores["heron"] == pytest.approx(1.0, abs=1e-6)
+    assert 0.5 < scores["owl"] < 0.9
+    assert scores["kelp"] < 0.5
+
+
+def test_tokens_are_not_compared_when_they_are_switched_off(compared):
+    """The two other signals answer as if there were no codes; the next embedding run drops them."""
+    without = compared.search("heron weir", late=False)
+    assert {signal.name for hit in without.hits for signal in hit.explanation.signals} == {"lexical", "dense"}
+    ingest.embed(compared.index, compared.embedder, progress=lambda *report: None, late=False)
+    assert compared.index.database.value("SELECT count(*) FROM token") == 0
+    again = compared.search("heron weir", late=False)
+    assert [(hit.id, hit.score) for hit in again.hits] == [(hit.id, hit.score) for hit in without.hits]
+
+
+def test_passages_embedded_while_it_was_off_get_their_codes_at_the_next_run(compared):
+    """Until then they are ranked by the other signals, not held back, and a notice says so."""
+    ingest.embed(compared.index, compared.embedder, progress=lambda *report: None, late=False)
+    compared.put(embed=False, gannet="A gannet at the weir.")
+    ingest.embed(compared.index, compared.embedder, progress=lambda *report: None, late=False)
+    result = compared.search("gannet weir")
+    assert result.hits[0].title == "gannet"
+    (notice,) = result.notices
+    assert "4 of the 4 passages looked at have no token codes yet" in notice
+    report = ingest.embed(compared.index, compared.embedder, progress=lambda *report: None)
+    assert (report.embedded, report.waiting) == (4, 0)
+    result = compared.search("gannet weir")
+    assert result.notices == ()
+    assert all("late" in {signal.name for signal in hit.explanation.signals} for hit in result.hits)
+
+
+def test_equal_passages_are_ordered_by_chunk_id_also_by_their_tokens(corpus):
+    """Forty equal notes among others have one score."""
+    corpus.embedder = Tokens()
+    for number in range(40):
+        corpus.put_at(f"n/{number:02}/same.md", "the same heron")
+        corpus.put_at(f"n/{number:02}/other.md", f"another heron {number} " * (number + 1))
+    corpus.embed()
+    hits = corpus.search("the same heron", limit=80, per_document=None).hits
+    same = [hit for hit in hits if hit.title == "same"]
+    assert len(same) == 40
+    assert len({hit.score for hit in same}) == 1
+    assert [hit.id for hit in same] == sorted(hit.id for hit in same)
 
 
 # -- quotes --------------------------------------------------------------------------------------------------

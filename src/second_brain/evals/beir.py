@@ -22,7 +22,7 @@ from ..index.sqlite.store import SqliteIndex
 from ..protocols import Embedder, Progress
 from ..retrieval import Retriever
 from ..types import MODES, Block, Chunk, Document, Item, Mode, Query, SearchResult, Section
-from .caching import CachingEmbedder
+from .caching import caching
 from .grep import Grep
 from .measures import DEPTH, Run, measure
 from .questions import NOW, Question, ask, read_lines
@@ -117,11 +117,11 @@ def run_beir(folder: Path, cache: Path, settings: Settings, embedder: Embedder, 
     """
     corpus = load_beir(folder)
     place = cache / corpus.name / digest([embedder.identity.encode("utf-8")])[:8]
-    remembering = CachingEmbedder(embedder, place / "queries.npz")
+    remembering = caching(embedder, place / "queries.npz")
     index = SqliteIndex(place.absolute() / "index.db")
     try:
-        failures = index_corpus(index, corpus, embedder, progress)
-        retriever = Retriever(index, lambda: remembering, settings.fusion)
+        failures = index_corpus(index, corpus, embedder, progress, late=settings.late)
+        retriever = Retriever(index, lambda: remembering, settings.fusion, late=settings.late)
 
         def search(text: str, mode: Mode) -> SearchResult:
             return retriever.search(Query(text, NOW, DEPTH, mode, per_document=1))
@@ -147,7 +147,9 @@ def run_beir(folder: Path, cache: Path, settings: Settings, embedder: Embedder, 
         index.close()
 
 
-def index_corpus(index: SqliteIndex, corpus: BeirSet, embedder: Embedder, progress: Progress) -> tuple[str, ...]:
+def index_corpus(
+    index: SqliteIndex, corpus: BeirSet, embedder: Embedder, progress: Progress, *, late: bool = True
+) -> tuple[str, ...]:
     """Bring an index in step with a corpus; returns what could not be embedded.
 
     Every document is chunked each time (it costs a second or two), and written only if its chunks differ from
@@ -175,7 +177,7 @@ def index_corpus(index: SqliteIndex, corpus: BeirSet, embedder: Embedder, progre
         changes.extend(Removal(uri) for uri in known if uri not in listed)
         if changes:
             index.write(corpus.name, changes)
-        report = ingest.embed(index, embedder, progress=progress)
+        report = ingest.embed(index, embedder, progress=progress, late=late)
     return tuple(f"{failure.uri}: {failure.message}" for failure in report.failures)
 
 

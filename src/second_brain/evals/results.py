@@ -153,7 +153,7 @@ def read_evaluations(file: Path) -> list[Evaluation]:
 
 def provenance(settings: Settings, embedder: str, data: str) -> Provenance:
     """The conditions that hold now, for these settings and data."""
-    fusion = asdict(settings.fusion)
+    fusion = {**asdict(settings.fusion), "late": settings.late}
     return Provenance(
         version=__version__,
         commit=commit_of(Path(__file__)),

@@ -10,6 +10,7 @@ Not for: deciding what to embed (chunking), keeping vectors (index), comparing a
     graph      the encoder as an ONNX graph, written once
     cache      folders of built files, whole or absent
     e5         the bundled embedder
+    projection its token vectors as bits, for late interaction
     hashing    an embedder without a model, for tests
 
 Nothing is imported here, so that asking for one part loads only that part.

@@ -18,8 +18,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..errors import ModelError
-from ..protocols import Vectors
+from ..protocols import Codes, Vectors
 from .cache import built_folder
+from .projection import projection
 from .tokenizer import Tokenizer, write_tokenizer
 from .weights import REINSTALL, Weights, find_weights
 
@@ -76,9 +77,15 @@ class E5Embedder:
         """The same for queries."""
         return self._embed_tokens(_QUERY, texts)[1]
 
-    def embed_documents_and_tokens(self, texts: Sequence[str]) -> tuple[Vectors, TokenVectors]:
-        """What `embed_documents` and `embed_document_tokens` yield, at the cost of one."""
-        return self._embed_tokens(_PASSAGE, texts)
+    def encode_documents(self, texts: Sequence[str]) -> tuple[Vectors, list[Codes]]:
+        """The vectors of the texts and the codes of their tokens, see `projection`, at the cost of one."""
+        vectors, tokens = self._embed_tokens(_PASSAGE, texts)
+        return vectors, [projection().codes(rows, ids) for rows, ids in tokens]
+
+    def encode_query(self, text: str) -> tuple[Vectors, Vectors]:
+        """The vector of a query, and a row for each of its tokens in the space of the codes."""
+        vectors, [(rows, ids)] = self._embed_tokens(_QUERY, [text])
+        return vectors[0], projection().rows(rows, ids)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """How many tokens each text has, uncut; compare with `max_tokens`."""

@@ -15,22 +15,33 @@ from ..types import Ranking, Signal
 
 @dataclass(frozen=True, slots=True)
 class FusionSettings:
-    """How two rankings become one.
+    """How rankings become one.
 
-    ``method`` 'convex' adds normalized scores, the dense one weighing ``dense_weight`` of 1 (of code
-    ``code_dense_weight``: there a question shares few words with its answer); 'rrf' adds reciprocal ranks with
-    ``rrf_k`` and the same weights. The defaults were chosen on one half of each set (docs/evaluation.md).
+    ``method`` 'convex' adds normalized scores. By words and vectors alone the dense one weighs ``dense_weight`` of 1.
+    Where a candidate was also compared token by token, that weighs ``late_weight``, and of the rest the dense one
+    ``dense_weight_beside_late``: both judge meaning, the tokens better. Of code, where a question shares few words
+    with its answer, it is ``code_late_weight`` and, always, ``code_dense_weight``.
+    'rrf' adds reciprocal ranks with ``rrf_k`` and the same weights.
+    The defaults were chosen on one half of each set (docs/evaluation.md).
     """
 
     method: Literal["convex", "rrf"] = "convex"
     dense_weight: float = 0.3
     code_dense_weight: float = 0.6
+    late_weight: float = 0.6
+    dense_weight_beside_late: float = 0.125
+    code_late_weight: float = 0.15
     rrf_k: int = 60
 
-    def weights(self, kind: str) -> dict[str, float]:
-        """The weights of both rankings for a document of this kind."""
-        dense = self.code_dense_weight if kind == "code" else self.dense_weight
-        return {"dense": dense, "lexical": 1.0 - dense}
+    def weights(self, kind: str, *, late: bool = False) -> dict[str, float]:
+        """The weights of the rankings for a document of this kind, summing to 1; ``late``: its tokens were compared."""
+        if kind == "code":
+            dense, tokens = self.code_dense_weight, self.code_late_weight
+        else:
+            dense, tokens = self.dense_weight_beside_late if late else self.dense_weight, self.late_weight
+        if not late:
+            return {"lexical": 1.0 - dense, "dense": dense}
+        return {"lexical": (1.0 - tokens) * (1.0 - dense), "dense": (1.0 - tokens) * dense, "late": tokens}
 
 
 @dataclass(frozen=True, slots=True)

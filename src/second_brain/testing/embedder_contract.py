@@ -4,7 +4,7 @@
         def embedder(self) -> Embedder:
             return MyEmbedder()
 
-``TokenEmbedderContract`` is for one that also yields a vector for each token.
+``TokenEmbedderContract`` is for one that also encodes tokens.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from itertools import product
 
 import numpy as np
 
-from ..protocols import Embedder, TokenEmbedder, Vectors
+from ..protocols import Embedder, TokenEmbedder
+from ..ranking.late import max_sim
 
 TEXTS = (
     "The pump in the cellar lost its prime after the storm.",
@@ -117,51 +118,52 @@ class EmbedderContract(ABC):
 
 
 class TokenEmbedderContract(ABC):
-    """The suite for embedders of tokens."""
+    """The suite for embedders that encode tokens."""
 
     @abstractmethod
     def token_embedder(self) -> TokenEmbedder:
         """The embedder under test."""
 
-    def test_yields_a_finite_unit_vector_a_token(self) -> None:
-        """As many float32 vectors as ids, at least one, each of unit norm."""
+    def test_encoding_yields_the_vectors_of_embedding(self) -> None:
+        """An index that keeps codes holds the same vectors as one that does not."""
         embedder = self.token_embedder()
-        for embed in (embedder.embed_document_tokens, embedder.embed_query_tokens):
-            results = embed(TEXTS)
-            assert len(results) == len(TEXTS)
-            for vectors, ids in results:
-                assert vectors.dtype == np.float32
-                assert len(vectors) == len(ids) > 0
-                assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=TOLERANCE)
+        vectors, _ = embedder.encode_documents(TEXTS)
+        assert np.allclose(vectors, embedder.embed_documents(TEXTS), atol=TOLERANCE)
+        vector, _ = embedder.encode_query(TEXTS[0])
+        assert np.allclose(vector, embedder.embed_queries([TEXTS[0]])[0], atol=TOLERANCE)
 
-    def test_token_vectors_depend_on_their_text_alone(self) -> None:
-        """Neither order nor company of a text change its tokens."""
+    def test_codes_and_rows_lie_in_one_space(self) -> None:
+        """Every text has at least one code and one row; a code has a bit for each dimension of a row of unit norm."""
         embedder = self.token_embedder()
-        together = embedder.embed_document_tokens(TEXTS)
-        for text, (vectors, ids) in zip(TEXTS, together, strict=True):
-            [(own_vectors, own_ids)] = embedder.embed_document_tokens([text])
-            assert own_ids == ids
-            assert np.allclose(own_vectors, vectors, atol=TOLERANCE * 10)
+        _, codes = embedder.encode_documents(TEXTS)
+        assert len(codes) == len(TEXTS)
+        for text, own in zip(TEXTS, codes, strict=True):
+            _, rows = embedder.encode_query(text)
+            assert own.dtype == np.uint8
+            assert rows.dtype == np.float32
+            assert len(own) > 0
+            assert len(rows) > 0
+            assert rows.shape[1] == 8 * own.shape[1]
+            assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=TOLERANCE)
 
-    def test_equal_words_have_equal_ids_in_queries_and_documents(self) -> None:
-        """The prefix is left out, so that ids can be compared and counted."""
+    def test_codes_depend_on_their_text_alone(self) -> None:
+        """Neither order nor company of a text change its codes, but for bits that rounding may turn."""
         embedder = self.token_embedder()
-        queries, documents = embedder.embed_query_tokens(TEXTS[:5]), embedder.embed_document_tokens(TEXTS[:5])
-        assert [ids for _, ids in queries] == [ids for _, ids in documents]
+        _, together = embedder.encode_documents(TEXTS)
+        for text, own in zip(TEXTS, together, strict=True):
+            _, [alone] = embedder.encode_documents([text])
+            assert alone.shape == own.shape
+            assert np.unpackbits(alone ^ own).mean() < 0.01
 
-    def test_a_word_is_nearest_to_itself(self) -> None:
-        """Each token of a text is closer to the same text's tokens than, on average, to another text's."""
+    def test_tokens_find_the_text_that_answers(self) -> None:
+        """The text that a question asks for scores highest by its tokens, whatever its length."""
         embedder = self.token_embedder()
+        _, codes = embedder.encode_documents(TEXTS[:5])
+        _, rows = embedder.encode_query("the pump in the cellar")
+        assert int(max_sim(rows, codes).argmax()) == 0
 
-        def best(query: Vectors, document: Vectors) -> float:
-            return float((query @ document.T).max(axis=1).mean())
-
-        [(query, _)] = embedder.embed_query_tokens(["the pump in the cellar"])
-        (right, _), (wrong, _) = embedder.embed_document_tokens([TEXTS[0], TEXTS[4]])
-        assert best(query, right) > best(query, wrong)
-
-    def test_no_text_yields_no_tokens(self) -> None:
-        """An empty list yields an empty list."""
+    def test_no_text_yields_no_codes(self) -> None:
+        """An empty list yields shape (0, dimensions) and an empty list."""
         embedder = self.token_embedder()
-        assert embedder.embed_document_tokens([]) == []
-        assert embedder.embed_query_tokens([]) == []
+        vectors, codes = embedder.encode_documents([])
+        assert (vectors.shape, codes) == ((0, embedder.dimensions), [])

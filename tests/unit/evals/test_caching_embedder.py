@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from second_brain.evals.caching import CachingEmbedder
+from second_brain.evals.caching import CachingEmbedder, CachingTokenEmbedder, caching
 from second_brain.models.hashing import HashingEmbedder
-from second_brain.protocols import Embedder, Vectors
+from second_brain.protocols import Codes, Embedder, TokenEmbedder, Vectors
 
 
 class Counting:
@@ -92,3 +92,38 @@ def test_damaged_file_counts_as_empty(tmp_path: Path) -> None:
         inside = Counting()
         CachingEmbedder(inside, path).embed_queries(["red"])
         assert inside.asked == ["red"]
+
+
+class CountingTokens(Counting):
+    """One that also encodes tokens: a row for each letter."""
+
+    def encode_documents(self, texts: Sequence[str]) -> tuple[Vectors, list[Codes]]:
+        return self.embed_documents(texts), [np.zeros((len(text), 1), dtype=np.uint8) for text in texts]
+
+    def encode_query(self, text: str) -> tuple[Vectors, Vectors]:
+        self.asked.append(text)
+        rows = np.arange(8 * len(text), dtype=np.float32).reshape(len(text), 8)
+        return self._embedder.embed_queries([text])[0], rows
+
+
+def test_rows_of_tokens_are_remembered_where_there_are_some(tmp_path: Path) -> None:
+    """With the vector of the same question; an embedder without tokens stays one."""
+    path = tmp_path / "queries.npz"
+    assert not isinstance(caching(Counting(), path), TokenEmbedder)
+    first = caching(CountingTokens(), path)
+    assert isinstance(first, CachingTokenEmbedder)
+    first.embed_queries(["blue"])
+    expected = {text: first.encode_query(text) for text in ("red", "green")}
+    first.save()
+    inside = CountingTokens()
+    second = caching(inside, path)
+    assert isinstance(second, TokenEmbedder)
+    for text, (vector, rows) in expected.items():
+        again, its_rows = second.encode_query(text)
+        np.testing.assert_array_equal(again, vector)
+        np.testing.assert_array_equal(its_rows, rows)
+        np.testing.assert_array_equal(second.embed_queries([text])[0], vector)
+    second.embed_queries(["blue"])
+    assert inside.asked == []
+    assert len(second.encode_query("blue")[1]) == 4
+    assert inside.asked == ["blue"]

@@ -440,3 +440,100 @@ def test_the_matrix_goes_with_the_last_vector(many):
     many.vectors.refresh()
     assert not many.vectors.matrix_path.exists()
     assert search(many, "x") == []
+
+
+# -- token codes ---------------------------------------------------------------------------------------------
+
+
+def codes_of(text: str):
+    """Codes that depend on the text alone: one token a word, two bytes each."""
+    return np.array([[len(word), ord(word[0]) % 256] for word in text.split()], dtype=np.uint8)
+
+
+def embed_with_codes(index):
+    """Give every text without token codes vector and codes; returns the texts."""
+    index.vectors.begin("fake/1", codes=True)
+    waiting = index.vectors.waiting(1000, codes=True)
+    texts = [text for _, text in waiting]
+    if texts:
+        rows = np.stack([vector_of(text) for text in texts])
+        index.vectors.add("fake/1", [hash for hash, _ in waiting], rows, [codes_of(text) for text in texts])
+    return texts
+
+
+def coded(index):
+    """By passage, its stored codes; a passage without any is left out."""
+    chunks = index.chunks([key for (key,) in index.database.rows("SELECT key FROM chunk")])
+    return {chunks[key].text: codes.tolist() for key, codes in index.vectors.codes(list(chunks), 2).items()}
+
+
+def expected(*passages):
+    return {text: codes_of(f"{title}\n{text}").tolist() for title, text in passages}
+
+
+def test_codes_are_kept_with_the_vector_of_their_text(index, put):
+    """Equal texts share them, in whatever document."""
+    put("n/a.md", "the heron", "an owl at night")
+    put("n/b/a.md", "the heron")
+    assert len(embed_with_codes(index)) == 2
+    assert coded(index) == expected(("a", "the heron"), ("a", "an owl at night"))
+    assert index.database.value("SELECT count(*) FROM token") == 2
+    assert embed_with_codes(index) == []
+
+
+def test_codes_come_back_with_their_text(index, put):
+    """A note that moves, or goes away and comes back, is not embedded again."""
+    put("n/a.md", "the heron")
+    embed_with_codes(index)
+    index.write("n", [Removal("n/a.md")])
+    assert coded(index) == {}
+    put("n/moved/a.md", "the heron")
+    assert embed_with_codes(index) == []
+    assert coded(index) == expected(("a", "the heron"))
+
+
+def test_codes_go_with_their_vector(index, put, monkeypatch):
+    """Pruned orphans, and vectors of another embedder, leave none behind."""
+    monkeypatch.setattr(vectors, "ORPHANS_KEPT", 0)
+    put("n/a.md", "the heron")
+    put("n/b.md", "an owl", "a gannet", "a kite", "a crow")
+    embed_with_codes(index)
+    index.write("n", [Removal("n/b.md")])
+    assert index.vectors.prune() == 4
+    assert index.database.value("SELECT count(*) FROM token") == 1
+    index.vectors.begin("other/1", codes=True)
+    assert index.database.value("SELECT count(*) FROM token") == 0
+
+
+def test_chunks_whose_vector_has_no_codes_wait_for_them_when_they_are_wanted(index, put):
+    """After those without a vector; meanwhile their vectors answer."""
+    put("n/old.md", "the heron", modified=datetime(2030, 1, 1, tzinfo=UTC))
+    embed(index)
+    assert index.vectors.waiting(10) == []
+    put("n/new.md", "an owl", modified=datetime(2020, 1, 1, tzinfo=UTC))
+    assert (index.vectors.waiting_count(), index.vectors.uncoded_count()) == (1, 1)
+    assert search(index, "old\nthe heron")[0][1] == pytest.approx(1, abs=1e-3)
+    assert embed_with_codes(index) == ["new\nan owl", "old\nthe heron"]
+    assert coded(index) == expected(("new", "an owl"), ("old", "the heron"))
+    assert (index.vectors.waiting_count(), index.vectors.uncoded_count()) == (0, 0)
+    assert search(index, "old\nthe heron")[0][1] == pytest.approx(1, abs=1e-3)
+
+
+def test_codes_that_nobody_wants_are_dropped(index, put):
+    """Embedding with late interaction off leaves vectors only."""
+    put("n/a.md", "the heron")
+    embed_with_codes(index)
+    index.vectors.begin("fake/1")
+    assert coded(index) == {}
+    assert index.vectors.waiting_count() == 0
+
+
+def test_the_same_text_again_replaces_its_codes(index, put):
+    """Codes of an earlier value are never compared with a later one."""
+    put("n/a.md", "the heron")
+    embed_with_codes(index)
+    (hash,) = (hash for (hash,) in index.database.rows("SELECT hash FROM vector"))
+    index.vectors.add("fake/1", [hash], vector_of("x")[None], [np.array([[1, 2]], dtype=np.uint8)])
+    assert coded(index) == {"the heron": [[1, 2]]}
+    index.vectors.add("fake/1", [hash], vector_of("x")[None])
+    assert coded(index) == {}

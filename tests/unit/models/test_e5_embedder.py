@@ -14,6 +14,7 @@ import pytest
 from second_brain.errors import ModelError
 from second_brain.models import e5 as e5_module
 from second_brain.models.e5 import E5Embedder, batches
+from second_brain.models.projection import projection
 from second_brain.models.weights import find_weights
 
 LANGUAGES = {
@@ -108,13 +109,26 @@ def test_the_mean_of_all_token_vectors_is_the_pooled_vector(e5: E5Embedder):
             assert np.abs(mean / np.linalg.norm(mean) - pooled[row]).max() < 1e-5
 
 
-def test_documents_and_tokens_in_one_pass_equal_those_of_two(e5: E5Embedder):
-    """An index that keeps both pays once."""
-    vectors, tokens = e5.embed_documents_and_tokens(DIFFERENT_LENGTHS)
-    assert np.abs(vectors - e5.embed_documents(DIFFERENT_LENGTHS)).max() < 1e-5
-    for (rows, ids), (own_rows, own_ids) in zip(tokens, e5.embed_document_tokens(DIFFERENT_LENGTHS), strict=True):
-        assert ids == own_ids
-        assert np.abs(rows - own_rows).max() < 1e-5
+def test_codes_are_the_projected_token_vectors(e5: E5Embedder):
+    """Documents as bits, queries as rows: what the projection makes of the tokens' own vectors."""
+    _, codes = e5.encode_documents(DIFFERENT_LENGTHS)
+    for own, (vectors, ids) in zip(codes, e5.embed_document_tokens(DIFFERENT_LENGTHS), strict=True):
+        assert np.unpackbits(own ^ projection().codes(vectors, ids)).mean() < 0.01
+    [(vectors, ids)] = e5.embed_query_tokens(["the valve of the pump"])
+    assert np.abs(e5.encode_query("the valve of the pump")[1] - projection().rows(vectors, ids)).max() < 1e-5
+
+
+def test_token_vectors_are_finite_and_of_unit_norm(e5: E5Embedder):
+    """One for each id."""
+    for vectors, ids in e5.embed_document_tokens(DIFFERENT_LENGTHS):
+        assert len(vectors) == len(ids)
+        assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+def test_query_and_document_tokens_have_equal_ids(e5: E5Embedder):
+    """The prefix is left out."""
+    texts = DIFFERENT_LENGTHS[:2]
+    assert [ids for _, ids in e5.embed_query_tokens(texts)] == [ids for _, ids in e5.embed_document_tokens(texts)]
 
 
 def test_token_ids_are_those_that_are_counted(e5: E5Embedder):

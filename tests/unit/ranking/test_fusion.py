@@ -8,7 +8,13 @@ import pytest
 
 from second_brain.ranking.adjust import decay, source_weight, status
 from second_brain.ranking.diversity import cap
-from second_brain.ranking.fusion import Scale, convex_combination, observed_scale, reciprocal_rank_fusion
+from second_brain.ranking.fusion import (
+    FusionSettings,
+    Scale,
+    convex_combination,
+    observed_scale,
+    reciprocal_rank_fusion,
+)
 from second_brain.types import Explanation, Ranking, Signal
 
 
@@ -95,3 +101,12 @@ def test_cap_keeps_the_order_and_the_first_of_each_group() -> None:
     entries = [("a1", "a"), ("b1", "b"), ("a2", "a"), ("a3", "a"), ("b2", "b")]
     assert list(cap(entries, 2)) == ["a1", "b1", "a2", "b2"]
     assert list(cap(entries, None)) == ["a1", "b1", "a2", "a3", "b2"]
+
+
+def test_the_weights_of_a_candidate_add_up_to_one() -> None:
+    """Whatever its kind, and whether its tokens were compared or not."""
+    settings = FusionSettings(dense_weight=0.3, code_dense_weight=0.6, late_weight=0.6, dense_weight_beside_late=0.125)
+    assert settings.weights("note") == pytest.approx({"lexical": 0.7, "dense": 0.3})
+    assert settings.weights("note", late=True) == pytest.approx({"lexical": 0.35, "dense": 0.05, "late": 0.6})
+    assert settings.weights("code") == pytest.approx({"lexical": 0.4, "dense": 0.6})
+    assert settings.weights("code", late=True) == pytest.approx({"lexical": 0.34, "dense": 0.51, "late": 0.15})

@@ -124,6 +124,11 @@ CREATE TABLE vector(
 );
 CREATE INDEX vector_orphaned ON vector(orphaned);
 
+CREATE TABLE token(
+  vector INTEGER PRIMARY KEY REFERENCES vector(key) ON DELETE CASCADE,
+  codes BLOB NOT NULL           -- of the same text's tokens, one after the other; no rows with late interaction off
+);
+
 CREATE TABLE chunk(
   key INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,

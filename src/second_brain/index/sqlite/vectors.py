@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...errors import EmbedderMismatch
-from ...protocols import Vectors
+from ...protocols import Codes, Vectors
 from ...types import Filter, Ranking, embedding_text
 from .connection import Database
 from .filters import TABLES, chunk_condition, condition
@@ -51,6 +51,9 @@ class _Matrix:
     keys: npt.NDArray[np.int64]
     rows: npt.NDArray[np.float32]
 
+
+UNCODED = "NOT EXISTS (SELECT 1 FROM token t WHERE t.vector = c.vector)"
+"""Of a chunk ``c``: it has no token codes, for want of a vector or besides one."""
 
 _Header: TypeAlias = tuple[str, bytes, int, int, int, int]
 """Index, digest of the embedder, changes, last key, rows, dimensions."""
@@ -83,16 +86,23 @@ class VectorIndex:
             )
         )
 
-    def waiting(self, limit: int, skip: Sequence[bytes] = ()) -> list[tuple[bytes, str]]:
-        """Up to ``limit`` distinct texts without a vector, of the newest documents first: (hash, text)."""
+    def uncoded_count(self) -> int:
+        """How many chunks have a vector without token codes; looks at all of them."""
+        return int(self.database.value(f"SELECT count(*) FROM chunk c WHERE c.vector IS NOT NULL AND {UNCODED}"))
+
+    def waiting(self, limit: int, skip: Sequence[bytes] = (), *, codes: bool = False) -> list[tuple[bytes, str]]:
+        """Up to ``limit`` distinct texts without a vector, of the newest documents first: (hash, text).
+
+        With ``codes`` also, after those, texts whose vector has no token codes.
+        """
         texts: dict[bytes, str] = {}
         document, whole = -1, ""
         with self.database.snapshot():  # a text is never read from what has replaced its document
             rows = self.database.rows(
                 "SELECT c.embedding, c.context, c.document, c.start, c.end FROM chunk c"
-                " JOIN document d ON d.key = c.document WHERE c.vector IS NULL"
+                f" JOIN document d ON d.key = c.document WHERE {UNCODED if codes else 'c.vector IS NULL'}"
                 " AND c.embedding NOT IN (SELECT unhex(value) FROM json_each(?))"
-                " ORDER BY d.date DESC, d.uri, c.ordinal LIMIT ?",
+                " ORDER BY c.vector IS NOT NULL, d.date DESC, d.uri, c.ordinal LIMIT ?",
                 (json.dumps([hash.hex() for hash in skip]), limit),
             )
             for hash, context, owner, start, end in rows:
@@ -106,8 +116,13 @@ class VectorIndex:
 
     # -- writing -----------------------------------------------------------------------------------------
 
-    def begin(self, embedder: str) -> int:
-        """Say whose vectors will be added. Vectors of another embedder are dropped; returns how many."""
+    def begin(self, embedder: str, *, codes: bool = False) -> int:
+        """Say whose vectors will be added. Vectors of another embedder are dropped; returns how many.
+
+        Token codes that nobody wants any more (``codes`` False) are dropped too.
+        """
+        if not codes:
+            self.database.rows("DELETE FROM token")
         if self.embedder == embedder:
             return 0
         with self.database.transaction() as connection:
@@ -118,10 +133,13 @@ class VectorIndex:
             self._changed()
         return dropped
 
-    def add(self, embedder: str, hashes: Sequence[bytes], vectors: Vectors) -> int:
-        """Store vectors and join them to the chunks that wait for them; returns how many chunks these are.
+    def add(
+        self, embedder: str, hashes: Sequence[bytes], vectors: Vectors, codes: Sequence[Codes] | None = None
+    ) -> int:
+        """Store vectors and join them to the chunks that wait for them; returns how many chunks have them now.
 
-        The same hash again replaces the value. Raises EmbedderMismatch if another process began with another
+        ``codes`` are those of the tokens of each text, kept with its vector.
+        The same hash again replaces both. Raises EmbedderMismatch if another process began with another
         embedder meanwhile: these would never be compared.
         """
         joined = 0
@@ -131,19 +149,18 @@ class VectorIndex:
                     f"the index now takes vectors of '{self.embedder}', these are of '{embedder}'",
                     hint="let the other `brain embed` finish, or give both the same embedder in models.yaml",
                 )
-            for hash, data in zip(hashes, _quantized(vectors), strict=True):
+            for place, (hash, data) in enumerate(zip(hashes, _quantized(vectors), strict=True)):
                 old = self.database.value("SELECT key FROM vector WHERE hash = ?", (hash,))
-                if old is not None:
-                    # A new key, so that readers of the matrix see the new value.
-                    connection.execute("UPDATE vector SET hash = zeroblob(16) WHERE key = ?", (old,))
-                connection.execute("INSERT INTO vector(hash, data) VALUES (?, ?)", (hash, data))
-                key = connection.last_insert_rowid()
-                if old is not None:
-                    connection.execute("UPDATE chunk SET vector = ? WHERE vector = ?", (key, old))
-                    connection.execute("DELETE FROM vector WHERE key = ?", (old,))
-                    self._changed()
+                if old is None:
+                    connection.execute("INSERT INTO vector(hash, data) VALUES (?, ?)", (hash, data))
+                    key = connection.last_insert_rowid()
+                else:
+                    key = self._renewed(old, hash, data)
+                    connection.execute("DELETE FROM token WHERE vector = ?", (key,))
+                if codes is not None:
+                    connection.execute("INSERT INTO token VALUES (?, ?)", (key, codes[place].tobytes()))
                 connection.execute("UPDATE chunk SET vector = ? WHERE vector IS NULL AND embedding = ?", (key, hash))
-                joined += connection.changes()
+                joined += self.database.value("SELECT count(*) FROM chunk WHERE vector = ?", (key,))
                 self.release([key])  # the text may have gone away while it was embedded
         return joined
 
@@ -154,12 +171,20 @@ class VectorIndex:
             return None
         key, data, orphaned = rows[0]
         if orphaned is not None:
-            # A new key, for the matrix may have been written without it.
-            self.database.rows("DELETE FROM vector WHERE key = ?", (key,))
-            self.database.rows("INSERT INTO vector(hash, data) VALUES (?, ?)", (hash, data))
-            self._changed()
-            return int(self.database.connection.last_insert_rowid())
+            return self._renewed(key, hash, data)  # the matrix may have been written without it
         return int(key)
+
+    def _renewed(self, old: int, hash: bytes, data: bytes) -> int:
+        """A new key with this value for a vector, so that readers of the matrix see it; its codes and chunks follow."""
+        rows = self.database.rows
+        rows("UPDATE vector SET hash = zeroblob(16) WHERE key = ?", (old,))
+        rows("INSERT INTO vector(hash, data) VALUES (?, ?)", (hash, data))
+        key = int(self.database.connection.last_insert_rowid())
+        rows("UPDATE token SET vector = ? WHERE vector = ?", (key, old))
+        rows("UPDATE chunk SET vector = ? WHERE vector = ?", (key, old))
+        rows("DELETE FROM vector WHERE key = ?", (old,))
+        self._changed()
+        return key
 
     def release(self, keys: Sequence[int]) -> None:
         """Mark those of the vectors that no chunk uses any more (inside a transaction)."""
@@ -242,6 +267,15 @@ class VectorIndex:
             return {}
         scores = _cosines(_restored([data for _, data in rows]), vector)
         return dict(zip((key for key, _ in rows), scores.tolist(), strict=True))
+
+    def codes(self, keys: Sequence[int], width: int) -> dict[int, Codes]:
+        """The token codes of these chunks, by chunk key, ``width`` bytes a token; a chunk without any is left out."""
+        rows = self.database.rows(
+            "SELECT c.key, t.codes FROM chunk c JOIN token t ON t.vector = c.vector"
+            " WHERE c.key IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(keys)),),
+        )
+        return {key: np.frombuffer(codes, dtype=np.uint8).reshape(-1, width) for key, codes in rows}
 
     # -- the matrix --------------------------------------------------------------------------------------
 

@@ -1,0 +1,64 @@
+"""Token vectors of the bundled encoder to a few bits each, so that an index can afford to keep them.
+
+    vector of 384 -> less a fixed mean -> times a fixed matrix -> a row of BITS; its signs are the code
+
+The encoder's token vectors lie in a narrow cone, so the mean is taken out. The matrix holds the leading principal
+components, then turned at random, which spreads what they carry evenly over the bits. The direction from Latin to
+Japanese pieces is taken out before: it says in which language a text is, not what it says.
+Tokens that tell nothing (pieces without a letter or digit, stop words of ``analysis``) are left out, a third of
+all. Everything is fixed, the same for every index, and lies in ``e5_tokens.npz``, which
+``scripts/fit_token_projection.py`` writes. Figures are in docs/evaluation.md.
+
+Source: Khattab and Zaharia, ColBERT, SIGIR 2020 (what the rows are for); Gong and Lazebnik, Iterative
+Quantization, CVPR 2011 (signs of rotated principal components).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+import numpy.typing as npt
+
+from ..protocols import Codes, Vectors
+
+FILE = "e5_tokens.npz"
+
+
+class TokenProjection:
+    """``mean`` (dimensions,), ``matrix`` (dimensions, bits), ``silent``: ids of the tokens that tell nothing."""
+
+    def __init__(self, mean: Vectors, matrix: Vectors, silent: npt.NDArray[np.int32]) -> None:
+        self._mean = mean.astype(np.float32)
+        self._matrix = matrix.astype(np.float32)
+        self._silent = np.zeros(int(silent.max(initial=-1)) + 2, dtype=bool)  # the last one for all ids beyond
+        self._silent[silent] = True
+
+    @property
+    def bits(self) -> int:
+        """How many bits a token's code has."""
+        return int(self._matrix.shape[1])
+
+    def codes(self, vectors: Vectors, ids: Sequence[int]) -> Codes:
+        """The codes of a document's tokens, in order, without those that tell nothing."""
+        return np.packbits((self._telling(vectors, ids) - self._mean) @ self._matrix > 0, axis=1)
+
+    def rows(self, vectors: Vectors, ids: Sequence[int]) -> Vectors:
+        """The rows of a query's tokens, of unit norm, likewise."""
+        rows = (self._telling(vectors, ids) - self._mean) @ self._matrix
+        unit: Vectors = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+        return unit
+
+    def _telling(self, vectors: Vectors, ids: Sequence[int]) -> Vectors:
+        """The vectors of the tokens that tell something, or all where none does."""
+        silent = self._silent[np.minimum(ids, self._silent.size - 1)]
+        return vectors if silent.all() else vectors[~silent]
+
+
+@cache
+def projection() -> TokenProjection:
+    """The projection that belongs to the bundled encoder."""
+    with (files(__package__) / FILE).open("rb") as file, np.load(file, allow_pickle=False) as stored:
+        return TokenProjection(stored["mean"], stored["matrix"], stored["silent"])
