@@ -18,8 +18,9 @@ import numpy.typing as npt
 
 from .analysis import QueryTerms, match_expression, query_terms
 from .errors import BrainError, IndexLocked, ModelError
+from .index.sqlite.filters import fold_name
 from .index.sqlite.records import Candidate, StoredChunk
-from .index.sqlite.store import SqliteIndex, fold_name
+from .index.sqlite.store import SqliteIndex
 from .protocols import Embedder, TokenEmbedder
 from .ranking import adjust, diversity
 from .ranking.fusion import FusionSettings, Scale, convex_combination, observed_scale, reciprocal_rank_fusion

@@ -137,7 +137,8 @@ def test_terms_made_elsewhere_are_no_syntax_error_either(
         phrases=tuple(tuple(map(storable, phrase)) for phrase in phrases),
         typing=tuple(map(storable, typing)),
     )
-    hits(db, match_expression(query, prefix_last=True))
+    found = hits(db, match_expression(query, prefix_last=True))
+    assert not found or query.terms or query.phrases or query.typing
     hits(db, match_expression(query, prefixed=query.terms))
 
 

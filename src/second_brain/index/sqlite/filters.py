@@ -15,6 +15,11 @@ DOCUMENTS = "document d JOIN item i ON i.key = d.item JOIN source s ON s.key = d
 """The tables that the condition needs, from the document."""
 
 
+def fold_name(name: str) -> str:
+    """A title, alias or file stem as it is compared: NFKC, letter case ignored, spaces collapsed."""
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
 def fold_tag(tag: str) -> str:
     """A tag as it is compared: NFC, letter case ignored, no leading '#', no trailing '/'."""
     return unicodedata.normalize("NFC", tag).casefold().lstrip("#").rstrip("/")

@@ -17,13 +17,13 @@ from typing import Any
 
 import msgspec
 
-from ...analysis import ANALYZER_VERSION, index_terms
+from ...analysis import ANALYZER_VERSION
 from ...errors import SourceRemoved
 from ...types import Chunk, Document, Filter, Ranking, embedding_hash
 from ..lock import sync_lock
 from . import schema
 from .connection import Connection, Database
-from .filters import TABLES, condition, fold_tag
+from .filters import TABLES, condition, fold_name, fold_tag
 from .records import (
     DOCUMENT_COLUMNS,
     Candidate,
@@ -41,7 +41,7 @@ from .records import (
     from_epoch,
     stored_document,
 )
-from .terms import FIELD_WEIGHTS, TermIndex
+from .terms import FIELD_WEIGHTS, DocumentTerms, TermIndex
 from .vectors import VectorIndex
 
 ATTACHMENTS = frozenset(
@@ -586,25 +586,6 @@ class SqliteIndex:
         self.database.rows("INSERT INTO terms(terms) VALUES ('optimize')")
         self.database.rows("VACUUM")
         self.database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-class DocumentTerms:
-    """The terms of a chunk by field; those of the document are made once."""
-
-    def __init__(self, title: str, tags: Sequence[str], aliases: Sequence[str], stem: str, description: str) -> None:
-        self.title = index_terms(title)
-        self.tags = index_terms(" ".join(tags))
-        stem = "" if stem == title else stem
-        self.names = index_terms("\n".join((*aliases, stem, description)))
-
-    def of(self, heading_path: Sequence[str], text: str) -> tuple[str, str, str, str, str]:
-        """The values of the columns title, heading, body, tags, names."""
-        return self.title, index_terms("\n".join(heading_path)), index_terms(text), self.tags, self.names
-
-
-def fold_name(name: str) -> str:
-    """A title, alias or file stem as it is compared: NFKC, letter case ignored, spaces collapsed."""
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 def _json(value: object) -> str:

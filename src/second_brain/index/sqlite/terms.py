@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...analysis import index_terms
 from ...types import Filter, Ranking
 from .connection import Database
 from .filters import TABLES, chunk_condition, condition
@@ -117,3 +118,17 @@ class TermIndex:
 def _quoted(term: str) -> str:
     """One term as an FTS5 expression."""
     return '"' + term.replace('"', '""') + '"'
+
+
+class DocumentTerms:
+    """The terms of a chunk by field; those of the document are made once."""
+
+    def __init__(self, title: str, tags: Sequence[str], aliases: Sequence[str], stem: str, description: str) -> None:
+        self.title = index_terms(title)
+        self.tags = index_terms(" ".join(tags))
+        stem = "" if stem == title else stem
+        self.names = index_terms("\n".join((*aliases, stem, description)))
+
+    def of(self, heading_path: Sequence[str], text: str) -> tuple[str, str, str, str, str]:
+        """The values of the columns title, heading, body, tags, names."""
+        return self.title, index_terms("\n".join(heading_path)), index_terms(text), self.tags, self.names
