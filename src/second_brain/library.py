@@ -28,7 +28,7 @@ from .index.lock import sync_lock
 from .index.sqlite.check import Finding, examine, repair
 from .index.sqlite.records import SourceState, StoredDocument, StoredLink
 from .index.sqlite.store import SqliteIndex
-from .protocols import Embedder, Progress
+from .protocols import Embedder, Progress, TokenEmbedder
 from .retrieval import Retriever, SourceRules
 from .sources.fingerprints import fingerprint, folder_state
 from .sources.paths import compose, disk_bytes, joined, normalize_relative
@@ -430,6 +430,10 @@ class Brain:
             )
         elif stats.waiting:
             notices.append(f"{stats.waiting:,} of {stats.chunks:,} passages wait for a vector; run `brain embed`")
+        elif self.settings.late and isinstance(self.embedder(), TokenEmbedder):
+            uncoded = self.index.vectors.uncoded_count()
+            if uncoded:
+                notices.append(f"{uncoded:,} passages have no token codes and rank without; run `brain embed`")
         configured = {source.name for source in self.settings.sources}
         notices.extend(
             f"source '{state.name}' is indexed but not in the settings; `brain remove {state.name}` forgets it"

@@ -508,3 +508,23 @@ def test_names_in_either_unicode_form_are_one_note(notes):
         note = notes.brain.get(name)
         assert (note.document.uri, note.notes) == ("notes/Café ガ.md", ())
     assert Path(notes.brain.get(decomposed).document.path) == notes.root / decomposed
+
+
+@pytest.mark.slow
+def test_status_counts_passages_without_token_codes(notes):
+    """After late interaction was off, the vectors are there and their codes are not, until they are made."""
+    (notes.home / "models.yaml").write_text("embedder: e5-small\n")
+    settings = notes.home / "settings.yaml"
+    notes.write({"heron.md": "The heron stood at the weir.\n"})
+
+    def notices(late: str, *, embed: bool) -> tuple[str, ...]:
+        settings.write_text(f"late: {late}\n")
+        with Brain.open(notes.home, environment={}) as brain:
+            brain.sync()
+            if embed:
+                brain.embed()
+            return brain.status().notices
+
+    assert notices("off", embed=True) == ()
+    assert any("1 passages have no token codes" in notice for notice in notices("on", embed=False))
+    assert notices("on", embed=True) == ()

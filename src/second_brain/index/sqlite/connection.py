@@ -112,7 +112,7 @@ def translate(error: apsw.Error, path: Path) -> StorageError:
     if isinstance(error, apsw.CorruptError):
         return IndexDamaged(
             f"{path}: the index is damaged ({error})",
-            hint="run `brain doctor --fix`: it keeps the damaged file aside and rebuilds the index from your files",
+            hint="run `brain doctor --fix`, which keeps the damaged file aside, then `brain index`",
         )
     if isinstance(error, (apsw.ReadOnlyError, apsw.PermissionsError, apsw.CantOpenError, apsw.IOError)):
         return StorageError(
@@ -122,7 +122,7 @@ def translate(error: apsw.Error, path: Path) -> StorageError:
     if isinstance(error, apsw.SQLError) and any(words in str(error) for words in MISSING_PARTS):
         return IndexDamaged(
             f"{path}: a part of the index is missing ({error})",
-            hint="run `brain doctor --fix`: it rebuilds what is missing from your files",
+            hint="run `brain doctor --fix`, then `brain index`",
         )
     return StorageError(f"{path}: {error}", hint="run `brain doctor` to see what is wrong with the index")
 
