@@ -28,7 +28,7 @@ from .ranking.late import max_sim
 from .types import Explanation, Filter, Hit, Mode, Query, Ranking, SearchResult, Signal
 
 MIN_CANDIDATES = 100
-"""Each retriever yields so many at least; the order of the first ten does not change beyond (docs/evaluation.md)."""
+"""Each retriever yields so many at least."""
 
 DEEPER = 8
 """So many times as many are asked for when the cap on hits of one document leaves the list short."""

@@ -13,8 +13,6 @@ from .errors import ConfigError
 from .protocols import Chunker, Embedder, Parser, Source
 from .types import Document, Item
 
-GROUPS = ("sources", "parsers", "chunkers", "embedders")
-
 MEDIA_TYPES = {"text/markdown": "markdown"}
 """Which parser reads a media type."""
 

@@ -110,7 +110,6 @@ class StoredDocument:
     key: int
     uri: str
     source: str
-    source_path: str
     path: str
     fingerprint: str
     failure: str
@@ -163,7 +162,7 @@ class Stats:
 
 
 DOCUMENT_COLUMNS = (
-    "d.key, d.uri, s.name, s.path, i.path, i.fingerprint, i.failure, d.kind, d.type, d.title, d.date, d.modified,"
+    "d.key, d.uri, s.name, i.path, i.fingerprint, i.failure, d.kind, d.type, d.title, d.date, d.modified,"
     " d.status, d.privacy, d.description, d.tags, d.aliases, d.metadata, d.warnings"
 )
 """The columns that ``stored_document`` reads, over document d, item i and source s."""

@@ -1,6 +1,6 @@
 """Dense search: the vectors' home is the SQLite file, a mapped matrix beside it makes the scan fast.
 
-A scan of one float32 matrix is 6 to 7 times faster than sqlite-vec at 200,000 rows (docs/adr/0003).
+A scan of one float32 matrix is 6 to 10 times faster than sqlite-vec at 200,000 rows (docs/adr/0003).
 The matrix file can be deleted at any time: it is made again from the rows. It names the index, the embedder
 and a counter of changes; rows newer than it are read from SQLite and kept in memory, until they are many
 enough to write it anew.
