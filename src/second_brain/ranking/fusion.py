@@ -1,7 +1,8 @@
 """Merges rankings of different retrievers into one.
 
-Scores tell more than ranks where their scale is known: a convex combination beats reciprocal rank fusion on
-every set that we measure (docs/evaluation.md). Both are here, and the settings choose.
+Scores tell more than ranks where their scale is known: a convex combination beats reciprocal rank fusion on four
+of six sets, by up to 0.05, and loses 0.003 at most on the others (docs/evaluation.md). Both are here, and the
+settings choose.
 """
 
 from __future__ import annotations
