@@ -10,7 +10,8 @@
     │   └── SourceRemoved    the source was removed while it was being read
     ├── ParseError           one item cannot be turned into documents
     ├── ModelError           a model cannot be loaded or run
-    │   └── EmbedderMismatch the index holds another model's vectors
+    │   ├── EmbedderMismatch the index holds another model's vectors
+    │   └── DeadlineMissed   the model did not answer in time
     └── StorageError         the index cannot be read or written
         ├── IndexLocked      another process is writing and did not finish in time
         ├── IndexDamaged     the file is not a sound index
@@ -80,6 +81,10 @@ class ModelError(BrainError):
 
 class EmbedderMismatch(ModelError):
     """The index holds vectors of another embedder than the settings ask for."""
+
+
+class DeadlineMissed(ModelError):
+    """The model did not answer in time."""
 
 
 class StorageError(BrainError):

@@ -79,6 +79,8 @@ class Reading:
     chunker: Callable[[Document], Chunker]
     privacy: Callable[[str, str], str]
     """``privacy(source name, label in the document)``: the label that holds."""
+    cleaned: Callable[[Document], Document] = lambda document: document
+    """The document as it may be kept: offsets stay, so that it is chunked afterwards."""
 
 
 def sync(
@@ -149,6 +151,7 @@ def _sync_source(
                 tally.failures.append(_recorded(item.uri, state.failure))
         else:
             fresh.append(item)
+    fresh.sort(key=lambda item: item.modified)  # what several items repeat stays with the one that had it first
     batch: list[Change] = []
     size, written = 0, time.monotonic()
     progress(source.name, 0, len(fresh))
@@ -236,7 +239,7 @@ def _recorded(uri: str, failure: str) -> Failure:
 
 
 def _documents(blob: Blob, reading: Reading) -> Iterator[tuple[Document, tuple[Chunk, ...]]]:
-    for document in reading.parser(blob.item).parse(blob):
+    for document in map(reading.cleaned, reading.parser(blob.item).parse(blob)):
         chunks = tuple(reading.chunker(document).chunk(document))
         yield _labelled(document, reading.privacy(document.source, document.privacy)), chunks
 

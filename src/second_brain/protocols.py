@@ -1,4 +1,4 @@
-"""The seams: what varies between sources, parsers, chunkers, embedders and indexes.
+"""The seams: what varies between sources, parsers, chunkers, embedders, rerankers, chat models and indexes.
 
 A contract suite in ``second_brain.testing`` says what each implementation must keep to.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,9 @@ Vectors: TypeAlias = "npt.NDArray[np.float32]"
 
 Codes: TypeAlias = "npt.NDArray[np.uint8]"
 """uint8, shape (tokens, bits / 8): for each token of a text a bit a dimension, 1 where the token's row is above 0."""
+
+Scores: TypeAlias = "npt.NDArray[np.float32]"
+"""float32, shape (n,)."""
 
 Progress: TypeAlias = Callable[[str, int, int | None], None]
 """``progress(stage, done, total)``: called often, from the thread that works; total None when unknown."""
@@ -111,4 +114,53 @@ class TokenEmbedder(Embedder, Protocol):
 
     def encode_query(self, text: str) -> tuple[Vectors, Vectors]:
         """The vector of ``embed_queries``, shape (dimensions,), and a row of unit norm for each token of a query."""
+        ...
+
+
+@runtime_checkable
+class Reranker(Protocol):
+    """Reads a query together with each candidate."""
+
+    @property
+    def identity(self) -> str:
+        """Name and version."""
+        ...
+
+    def score(self, query: str, texts: Sequence[str], *, deadline_s: float) -> Scores:
+        """One score a text, higher for better, whatever the order of the texts.
+
+        Raises DeadlineMissed when it cannot end within ``deadline_s`` seconds of wall time, else ModelError.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message to a chat model."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a chat model answered. ``truncated``: it stopped at its limit. Tokens as the endpoint counts them, else 0."""
+
+    text: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    truncated: bool = False
+
+
+@runtime_checkable
+class ChatModel(Protocol):
+    """Messages to an answer. What is sent leaves this process: only with the user's consent."""
+
+    @property
+    def identity(self) -> str:
+        """Endpoint and model."""
+        ...
+
+    def complete(self, messages: Sequence[Message], *, max_tokens: int, deadline_s: float) -> Completion:
+        """The answer. Raises DeadlineMissed, else ModelError; a request that failed is retried only where that is safe."""
         ...

@@ -365,6 +365,8 @@ def _hit(rank: int, score: float, chunk: StoredChunk, explanation: Explanation, 
         text=chunk.text,
         notes=tuple(_notes(chunk, query)),
         explanation=explanation,
+        project=document.project,
+        language=document.language,
     )
 
 

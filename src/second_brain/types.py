@@ -104,6 +104,9 @@ class Document:
     replaced by a placeholder. ``body_start`` is where the frontmatter ends. Sections are in order, do
     not overlap and cover ``text[body_start:]``; so do blocks, within sections, except for blank lines.
     ``date`` is what the note says of itself (frontmatter or file name), or None; ``modified`` is the file's.
+    ``language`` is an ISO 639-1 code or ''. ``project`` names the repository or folder that it belongs to, or ''.
+    ``origins``, where given, has for each section an identity that stays the same wherever that section is repeated
+    (a turn that a resumed session brings along); '' for none.
     ``warnings`` name what could not be understood, with line numbers.
     """
 
@@ -125,6 +128,9 @@ class Document:
     aliases: tuple[str, ...] = ()
     links: tuple[Link, ...] = ()
     privacy: str = ""
+    language: str = ""
+    project: str = ""
+    origins: tuple[str, ...] = ()
     metadata: Mapping[str, Json] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
@@ -135,6 +141,7 @@ class Chunk:
 
     ``context`` (title, heading path, date) is searched and embedded together with the text, never quoted.
     ``id`` is a hash of document uri, text and occurrence, so that writing twice is writing once.
+    ``origin`` is the same for what is the same passage in another document of the source: the index keeps one of them.
     """
 
     id: str
@@ -145,6 +152,7 @@ class Chunk:
     text: str
     heading_path: tuple[str, ...]
     context: str
+    origin: str = ""
 
     @property
     def embedding_text(self) -> str:
@@ -177,13 +185,18 @@ class Filter:
 
     ``tags`` match themselves and their descendants (``a`` finds ``a/b``), letter case ignored; all must match.
     ``since`` is inclusive, ``until`` exclusive, both aware and compared with the document's date (its own, else its
-    modification time); a bare day of a note is compared in their time zone. ``path_prefix`` is compared with the
+    modification time); a bare day of a note is compared in their time zone. ``titles`` are parts of the title, letter
+    case ignored; all must be in it. ``path_prefix`` is compared with the
     path below the source's root, and with the absolute path. ``privacy`` lists the labels that the asker may see;
     None means all.
     """
 
     sources: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
@@ -245,7 +258,11 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One answer. ``rank`` starts at 1, ``score`` is higher for better, ``text`` is an exact quote."""
+    """One answer. ``rank`` starts at 1, ``score`` is higher for better, ``text`` is an exact quote.
+
+    ``folded`` are the ids of near-identical passages that this one stands for. ``via`` is the uri of the hub note whose
+    link brought it, '' for what was found itself.
+    """
 
     rank: int
     score: float
@@ -267,6 +284,10 @@ class Hit:
     text: str
     notes: tuple[str, ...]
     explanation: Explanation
+    project: str = ""
+    language: str = ""
+    folded: tuple[str, ...] = ()
+    via: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +295,10 @@ class SearchResult:
     """Hits in rank order and ``notices``: what the reader must know about them (stale, partial, degraded).
 
     ``mode`` is the one that answered, which is not the one asked for when vectors are missing.
-    ``timings_ms`` by stage.
+    ``timings_ms`` by stage. ``understood`` says in words how the query was read (dates, fields, parts).
+    ``confidence`` is how probable it is that one of the hits answers, 0 to 1, None where that is not known.
+    ``rolled_up`` are notes that hubs among the hits link to, after them in rank. ``cursor`` asks for more; '' at the
+    end.
     """
 
     query: str
@@ -282,6 +306,10 @@ class SearchResult:
     hits: tuple[Hit, ...]
     notices: tuple[str, ...]
     timings_ms: Mapping[str, float] = field(default_factory=dict)
+    understood: tuple[str, ...] = ()
+    confidence: float | None = None
+    rolled_up: tuple[Hit, ...] = ()
+    cursor: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,8 +42,9 @@ def load(group: str, name: str) -> Callable[..., Any]:
 def source(settings: SourceSettings, every: tuple[SourceSettings, ...]) -> Source:
     """The source that the settings describe. Files below another source's root belong to that one."""
     others = tuple(other.path for other in every if other.name != settings.name)
+    more = {"commits": settings.commits} if settings.commits else {}
     made: Source = load("sources", settings.kind)(
-        settings.name, settings.path, include=settings.include, exclude=settings.exclude, skip_dirs=others
+        settings.name, settings.path, include=settings.include, exclude=settings.exclude, skip_dirs=others, **more
     )
     return made
 

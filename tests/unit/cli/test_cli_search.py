@@ -13,7 +13,8 @@ from second_brain.types import Explanation, Signal
 
 HIT_KEYS = {
     "rank", "score", "id", "uri", "path", "title", "heading_path", "source", "kind", "type", "date", "status",
-    "tags", "privacy", "start", "end", "line", "text", "notes",
+    "tags", "privacy", "start", "end", "line", "text", "notes", "project", "language",
+    "folded", "via",
 }  # fmt: skip
 
 

@@ -120,6 +120,8 @@ class StoredDocument:
     modified: datetime
     status: str
     privacy: str
+    language: str
+    project: str
     description: str
     tags: tuple[str, ...]
     aliases: tuple[str, ...]
@@ -163,20 +165,22 @@ class Stats:
 
 DOCUMENT_COLUMNS = (
     "d.key, d.uri, s.name, i.path, i.fingerprint, i.failure, d.kind, d.type, d.title, d.date, d.modified,"
-    " d.status, d.privacy, d.description, d.tags, d.aliases, d.metadata, d.warnings"
+    " d.status, d.privacy, d.language, d.project, d.description, d.tags, d.aliases, d.metadata, d.warnings"
 )
 """The columns that ``stored_document`` reads, over document d, item i and source s."""
 
 
 def stored_document(row: Sequence[Any]) -> StoredDocument:
     """The document of a row of ``DOCUMENT_COLUMNS``."""
-    *head, date, modified, status, privacy, description, tags, aliases, metadata, warnings = row
+    *head, date, modified, status, privacy, language, project, description, tags, aliases, metadata, warnings = row
     values: tuple[Any, ...] = (
         *head,
         from_epoch(date),
         from_epoch(modified),
         status,
         privacy,
+        language,
+        project,
         description,
         tuple(json.loads(tags)),
         tuple(json.loads(aliases)),

@@ -18,7 +18,7 @@ from ...errors import IndexFormat, StorageError
 from .connection import Connection, Database
 
 APPLICATION_ID = 0x5342_7261  # "SBra"
-FORMAT = 1
+FORMAT = 2
 
 TERM_COLUMNS = ("title", "heading", "body", "tags", "names")
 """The fields of a chunk that lexical search knows: names are aliases, file stem and description."""
@@ -77,6 +77,8 @@ CREATE TABLE document(
   description TEXT NOT NULL,
   status TEXT NOT NULL,
   privacy TEXT NOT NULL,
+  language TEXT NOT NULL DEFAULT '',
+  project TEXT NOT NULL DEFAULT '',
   tags TEXT NOT NULL,           -- JSON
   aliases TEXT NOT NULL,        -- JSON
   metadata TEXT NOT NULL,       -- JSON
@@ -139,14 +141,43 @@ CREATE TABLE chunk(
   heading_path TEXT NOT NULL,   -- JSON
   context TEXT NOT NULL,
   embedding BLOB NOT NULL,      -- hash of context and text
-  vector INTEGER REFERENCES vector(key)
+  vector INTEGER REFERENCES vector(key),
+  origin TEXT NOT NULL DEFAULT ''  -- the same for the same passage in other documents of the source
 );
 CREATE UNIQUE INDEX chunk_document ON chunk(document, ordinal);
 CREATE INDEX chunk_vector ON chunk(vector) WHERE vector IS NOT NULL;
 CREATE INDEX chunk_waiting ON chunk(embedding) WHERE vector IS NULL;
+CREATE INDEX chunk_origin ON chunk(origin) WHERE origin != '';
+
+CREATE TABLE echo(              -- passages that an item left to another document, which has them already
+  origin TEXT NOT NULL,
+  item INTEGER NOT NULL REFERENCES item(key) ON DELETE CASCADE,
+  PRIMARY KEY(origin, item)
+) WITHOUT ROWID;
+CREATE INDEX echo_item ON echo(item);
 """
 
-MIGRATIONS: dict[int, Callable[[Connection], None]] = {}
+
+def _learn_languages_and_repeats(connection: Connection) -> None:
+    """Format 2: documents have a language and a project, chunks an origin; items are read again to learn them."""
+    connection.execute(
+        """
+        ALTER TABLE document ADD COLUMN language TEXT NOT NULL DEFAULT '';
+        ALTER TABLE document ADD COLUMN project TEXT NOT NULL DEFAULT '';
+        ALTER TABLE chunk ADD COLUMN origin TEXT NOT NULL DEFAULT '';
+        CREATE INDEX chunk_origin ON chunk(origin) WHERE origin != '';
+        CREATE TABLE echo(
+          origin TEXT NOT NULL,
+          item INTEGER NOT NULL REFERENCES item(key) ON DELETE CASCADE,
+          PRIMARY KEY(origin, item)
+        ) WITHOUT ROWID;
+        CREATE INDEX echo_item ON echo(item);
+        UPDATE item SET fingerprint = '', hash = '' WHERE hash != '';
+        """
+    ).fetchall()
+
+
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _learn_languages_and_repeats}
 """From format n to n + 1. A step sees the file as format n left it."""
 
 

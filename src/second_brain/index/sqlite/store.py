@@ -15,34 +15,28 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import msgspec
-
 from ...analysis import ANALYZER_VERSION
-from ...errors import SourceRemoved
-from ...types import Chunk, Document, Filter, Ranking, embedding_hash
+from ...types import Filter, Ranking
 from ..lock import sync_lock
 from . import schema
-from .connection import Connection, Database
-from .filters import TABLES, condition, fold_name, fold_tag
+from .connection import Database
+from .filters import TABLES, condition, fold_name
 from .records import (
     DOCUMENT_COLUMNS,
     Candidate,
     Change,
     ItemState,
-    Removal,
-    Replacement,
     SourceState,
     Stats,
     StoredChunk,
     StoredDocument,
     StoredLink,
-    Touch,
-    Unread,
     from_epoch,
     stored_document,
 )
 from .terms import FIELD_WEIGHTS, DocumentTerms, TermIndex
 from .vectors import VectorIndex
+from .writing import DocumentWriter, as_json
 
 ATTACHMENTS = frozenset(
     f".{ending}"
@@ -115,7 +109,7 @@ class SqliteIndex:
         else:
             self.database.rows(
                 "UPDATE source SET synced = ?, unavailable = '', folders = ? WHERE name = ?",
-                (when.timestamp(), _json(folders or {}), name),
+                (when.timestamp(), as_json(folders or {}), name),
             )
 
     def remove_source(self, name: str) -> int:
@@ -125,7 +119,9 @@ class SqliteIndex:
             if key is None:
                 return 0
             documents = self.database.rows("SELECT key FROM document WHERE source = ?", (key,))
-            self._delete_documents(connection, [document for (document,) in documents])
+            DocumentWriter(self.database, self.vectors).delete_documents(
+                connection, [document for (document,) in documents]
+            )
             connection.execute("DELETE FROM item WHERE source = ?", (key,))
             connection.execute("DELETE FROM source WHERE key = ?", (key,))
         return len(documents)
@@ -172,163 +168,7 @@ class SqliteIndex:
 
     def write(self, source: str, changes: Sequence[Change]) -> None:
         """Apply changes to items of one source, all or none. Raises SourceRemoved if it was taken away meanwhile."""
-        with self.database.transaction() as connection:
-            key = self.database.value("SELECT key FROM source WHERE name = ?", (source,))
-            if key is None:
-                raise SourceRemoved(
-                    f"source '{source}' was removed while it was being indexed",
-                    hint="nothing of it is left in the index; `brain add` brings it back",
-                )
-            if any(isinstance(change, (Replacement, Removal)) for change in changes):
-                connection.execute("UPDATE source SET relink = 1 WHERE key = ?", (key,))
-            for change in changes:
-                if isinstance(change, Replacement):
-                    self._replace(connection, key, change)
-                elif isinstance(change, Touch):
-                    connection.execute(
-                        "UPDATE item SET path = ?, fingerprint = ?, modified = ?, size = ?, failure = '' WHERE uri = ?",
-                        (
-                            change.item.path,
-                            change.item.fingerprint,
-                            change.item.modified.timestamp(),
-                            change.item.size,
-                            change.item.uri,
-                        ),
-                    )
-                elif isinstance(change, Unread):
-                    item = change.item
-                    connection.execute(
-                        "INSERT INTO item(source, uri, path, fingerprint, hash, modified, size, failure)"
-                        " VALUES (?, ?, ?, ?, '', ?, ?, ?) ON CONFLICT(uri) DO UPDATE SET"
-                        " path = excluded.path, fingerprint = excluded.fingerprint, failure = excluded.failure",
-                        (
-                            key,
-                            item.uri,
-                            item.path,
-                            "" if change.retry else item.fingerprint,
-                            item.modified.timestamp(),
-                            item.size,
-                            change.reason,
-                        ),
-                    )
-                else:
-                    self._remove(connection, change.uri)
-
-    def _remove(self, connection: Connection, uri: str) -> None:
-        documents = self.database.rows(
-            "SELECT d.key FROM document d JOIN item i ON i.key = d.item WHERE i.uri = ?", (uri,)
-        )
-        self._delete_documents(connection, [key for (key,) in documents])
-        connection.execute("DELETE FROM item WHERE uri = ?", (uri,))
-
-    def _delete_documents(self, connection: Connection, documents: Sequence[int]) -> None:
-        vectors: list[int] = []
-        for document in documents:
-            chunks = self.database.rows("SELECT key, vector FROM chunk WHERE document = ?", (document,))
-            connection.executemany("DELETE FROM terms WHERE rowid = ?", [(key,) for key, _ in chunks])
-            vectors.extend(vector for _, vector in chunks if vector is not None)
-            connection.execute("DELETE FROM document WHERE key = ?", (document,))
-        self.vectors.release(vectors)
-
-    def _replace(self, connection: Connection, source: int, change: Replacement) -> None:
-        item = change.item
-        rows = self.database.rows("SELECT key FROM item WHERE uri = ?", (item.uri,))
-        values = (item.path, item.fingerprint, change.hash, item.modified.timestamp(), item.size)
-        released: list[int] = []
-        if rows:
-            (key,) = rows[0]
-            connection.execute(
-                "UPDATE item SET path = ?, fingerprint = ?, hash = ?, modified = ?, size = ?, failure = ''"
-                " WHERE key = ?",
-                (*values, key),
-            )
-            for document, _ in self.database.rows("SELECT key, uri FROM document WHERE item = ?", (key,)):
-                for chunk, vector in self.database.rows(
-                    "SELECT key, vector FROM chunk WHERE document = ?", (document,)
-                ):
-                    connection.execute("DELETE FROM terms WHERE rowid = ?", (chunk,))
-                    if vector is not None:
-                        released.append(vector)
-                connection.execute("DELETE FROM document WHERE key = ?", (document,))
-        else:
-            connection.execute(
-                "INSERT INTO item(path, fingerprint, hash, modified, size, source, uri) VALUES (?,?,?,?,?,?,?)",
-                (*values, source, item.uri),
-            )
-            key = connection.last_insert_rowid()
-        for document, chunks in change.documents:
-            self._insert(connection, source, key, document, chunks)
-        self.vectors.release(released)
-
-    def _insert(
-        self, connection: Connection, source: int, item: int, document: Document, chunks: Sequence[Chunk]
-    ) -> None:
-        own_date = document.date.timestamp() if document.date else None
-        modified = document.modified.timestamp()
-        connection.execute(
-            "INSERT INTO document(item, source, uri, kind, type, title, name, text, text_bytes, body_start, own_date,"
-            " date, created, modified, description, status, privacy, tags, aliases, metadata, warnings, chunks)"
-            " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-            (
-                item,
-                source,
-                document.uri,
-                document.kind,
-                document.type,
-                document.title,
-                fold_name(document.title),
-                schema.pack_text(document.text),
-                len(document.text.encode("utf-8")),
-                document.body_start,
-                own_date,
-                modified if own_date is None else own_date,
-                document.created.timestamp() if document.created else None,
-                modified,
-                document.description,
-                document.status,
-                document.privacy,
-                _json(document.tags),
-                _json(document.aliases),
-                _json(dict(document.metadata)),
-                _json(document.warnings),
-                len(chunks),
-            ),
-        )
-        key = connection.last_insert_rowid()
-        stem = PurePosixPath(document.uri).stem
-        names = {fold_name(name) for name in (*document.aliases, stem)}
-        connection.executemany("INSERT INTO alias VALUES (?, ?)", [(key, name) for name in sorted(names) if name])
-        tags = {fold_tag(tag) for tag in document.tags}
-        connection.executemany("INSERT INTO tag VALUES (?, ?)", [(key, tag) for tag in sorted(tags) if tag])
-        connection.executemany(
-            "INSERT INTO link(document, ordinal, target, anchor, text, kind, start) VALUES (?,?,?,?,?,?,?)",
-            [
-                (key, ordinal, link.target, link.anchor, link.text, link.kind, link.start)
-                for ordinal, link in enumerate(document.links)
-            ],
-        )
-        fields = DocumentTerms(document.title, document.tags, document.aliases, stem, document.description)
-        for chunk in chunks:
-            embedding = embedding_hash(chunk.embedding_text)
-            connection.execute(
-                "INSERT INTO chunk(id, document, ordinal, start, end, heading_path, context, embedding, vector)"
-                " VALUES (?,?,?,?,?,?,?,?,?)",
-                (
-                    chunk.id,
-                    key,
-                    chunk.ordinal,
-                    chunk.start,
-                    chunk.end,
-                    _json(chunk.heading_path),
-                    chunk.context,
-                    embedding,
-                    self.vectors.adopt(embedding),
-                ),
-            )
-            connection.execute(
-                "INSERT INTO terms(rowid, title, heading, body, tags, names) VALUES (?,?,?,?,?,?)",
-                (connection.last_insert_rowid(), *fields.of(chunk.heading_path, chunk.text)),
-            )
+        DocumentWriter(self.database, self.vectors).write(source, changes)
 
     # -- links -------------------------------------------------------------------------------------------
 
@@ -375,7 +215,7 @@ class SqliteIndex:
             for (uri,) in self.database.rows(
                 "SELECT uri FROM document WHERE uri IN (SELECT value FROM json_each(?))"
                 " AND privacy IN (SELECT value FROM json_each(?))",
-                (_json(targets), _json(filter.privacy)),
+                (as_json(targets), as_json(filter.privacy)),
             )
         }
         return [link if link.target in seen else replace(link, target=None, by_alias=0) for link in links]
@@ -413,7 +253,7 @@ class SqliteIndex:
         rows = self.database.rows(
             "SELECT c.key, c.id, d.key, d.uri, s.name, d.kind, d.date, d.status"
             f" FROM chunk c {TABLES} WHERE c.key IN (SELECT value FROM json_each(?))",
-            (_json(list(keys)),),
+            (as_json(list(keys)),),
         )
         return {row[0]: Candidate(*row) for row in rows}
 
@@ -425,7 +265,7 @@ class SqliteIndex:
             rows = self.database.rows(
                 f"SELECT c.key, c.id, c.start, c.end, c.heading_path, {DOCUMENT_COLUMNS}"
                 f" FROM chunk c {TABLES} WHERE c.key IN (SELECT value FROM json_each(?)) ORDER BY d.key",
-                (_json(list(keys)),),
+                (as_json(list(keys)),),
             )
             for key, id, start, end, headings, *columns in rows:
                 stored = stored_document(columns)
@@ -586,10 +426,6 @@ class SqliteIndex:
         self.database.rows("INSERT INTO terms(terms) VALUES ('optimize')")
         self.database.rows("VACUUM")
         self.database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def _json(value: object) -> str:
-    return msgspec.json.encode(value).decode("utf-8")
 
 
 def _size(path: Path) -> int:

@@ -1,0 +1,88 @@
+"""The settings as values, checked."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import UsageError
+from ..ranking.fusion import FusionSettings
+
+PRIVACY_LABELS = ("public", "work", "personal", "secret")
+"""From the least to the most private."""
+
+DEFAULT_PRIVACY = "personal"
+NAME = re.compile(r"[^\W_][\w.\- ]{0,63}")
+"""A source's name: letters and digits of any language, '.', '-', '_', inner spaces."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSettings:
+    """One entry of ``sources.yaml``. ``path`` is absolute. ``half_life_days`` None: documents do not age.
+
+    ``archive``: of a store whose files other
+    programs delete, copies are kept, up to ``archive_limit_mb``. ``commits``: so many commit messages of a repository
+    are documents too.
+    """
+
+    name: str
+    kind: str
+    path: Path
+    privacy: str = DEFAULT_PRIVACY
+    weight: float = 1.0
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    half_life_days: float | None = None
+    archive: bool = True
+    archive_limit_mb: int = 2000
+    commits: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """``models.yaml``: which model plays which role; '' is none."""
+
+    embedder: str = "e5-small"
+    reranker: str = ""
+    chat: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings, checked. ``privacy_labels`` from the least to the most private."""
+
+    home: Path
+    index: Path
+    model_cache: Path
+    sources: tuple[SourceSettings, ...] = ()
+    models: ModelSettings = ModelSettings()
+    fusion: FusionSettings = FusionSettings()
+    late: bool = True
+    privacy_labels: tuple[str, ...] = PRIVACY_LABELS
+    rerank: bool = True
+
+    @property
+    def sources_file(self) -> Path:
+        """Where the sources are written."""
+        return self.home / "sources.yaml"
+
+    def label(self, source: str, document_label: str) -> str:
+        """The privacy label that holds for a document: the stricter of its source's and its own.
+
+        A label that the settings do not know is taken as the strictest one.
+        """
+        by_name = {entry.name: entry.privacy for entry in self.sources}
+        source_label = by_name.get(source, self.privacy_labels[-1])
+        if not document_label:
+            return source_label
+        order = {label: rank for rank, label in enumerate(self.privacy_labels)}
+        last = len(self.privacy_labels) - 1
+        rank = max(order.get(source_label, last), order.get(document_label, last))
+        return self.privacy_labels[rank]
+
+    def labels_up_to(self, label: str) -> tuple[str, ...]:
+        """The labels that someone may see whose highest label is ``label``. Raises UsageError for an unknown one."""
+        if label not in self.privacy_labels:
+            raise UsageError(f"privacy '{label}' is not one of: {', '.join(self.privacy_labels)}")
+        return self.privacy_labels[: self.privacy_labels.index(label) + 1]
