@@ -137,6 +137,15 @@ class Brain:
                 self._embedder = wiring.embedder(self.settings, self.settings.model_cache)
             return self._embedder
 
+    def fetch_models(self) -> list[str]:
+        """Download the models of the hub that models.yaml names; returns their names. Nothing else ever downloads.
+
+        Raises:
+            MissingExtra: the package that runs them is not installed.
+            ModelError: the hub cannot be reached, or has no such model.
+        """
+        return wiring.fetch(self.settings)
+
     # -- sources -----------------------------------------------------------------------------------------
 
     def sources(self) -> tuple[SourceSettings, ...]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
-from .config import Settings, SourceSettings
+from .config import EndpointSettings, Settings, SourceSettings
 from .errors import ConfigError
-from .protocols import Chunker, Embedder, Parser, Source
+from .protocols import ChatModel, Chunker, Embedder, Parser, Reranker, Source
 from .types import Document, Item
 
 MEDIA_TYPES = {"text/markdown": "markdown"}
@@ -75,3 +76,46 @@ def embedder(settings: Settings, cache_dir: Path) -> Embedder:
     """The embedder that models.yaml names; nothing is loaded yet."""
     made: Embedder = load("embedders", settings.models.embedder)(cache_dir)
     return made
+
+
+def reranker(settings: Settings) -> Reranker | None:
+    """The cross-encoder that models.yaml names, None without one or with ``$BRAIN_RERANK=0``; nothing is loaded yet."""
+    named = settings.models.reranker
+    if named is None or not settings.rerank:
+        return None
+    made: Reranker
+    if isinstance(named, EndpointSettings):
+        made = load("rerankers", "http")(named.url, named.model, key=_key(named))
+    else:
+        made = load("rerankers", "hub")(named, settings.model_cache)
+    return made
+
+
+def fetch(settings: Settings) -> list[str]:
+    """Download what is named and lives on the hub; the names. Raises MissingExtra, ModelError."""
+    if not isinstance(settings.models.reranker, str):
+        return []
+    load("rerankers", "hub")(settings.models.reranker, settings.model_cache).fetch()
+    return [settings.models.reranker]
+
+
+def chat(settings: Settings) -> ChatModel | None:
+    """The chat model that models.yaml names, None without one; nothing is sent yet."""
+    named = settings.models.chat
+    if named is None:
+        return None
+    made: ChatModel = load("chats", "openai")(named.url, named.model, key=_key(named))
+    return made
+
+
+def _key(endpoint: EndpointSettings) -> str:
+    """The endpoint's key. Raises ConfigError when its variable is not set."""
+    if not endpoint.key_variable:
+        return ""
+    key = os.environ.get(endpoint.key_variable, "")
+    if not key:
+        raise ConfigError(
+            f"models.yaml takes the key for {endpoint.url} from ${endpoint.key_variable}, which is not set",
+            hint=f"set {endpoint.key_variable}, or leave `key:` out",
+        )
+    return key

@@ -78,7 +78,7 @@ def test_wrong_model_and_fusion_settings_are_named_too(tmp_path: Path) -> None:
         settings(tmp_path)
     (tmp_path / "settings.yaml").write_text("fusion:\n  method: rrf\n  dense_weight: 0.7\n  rrf_k: 10\n")
     found = settings(tmp_path)
-    assert (found.models.embedder, found.models.reranker) == ("hashing", "")
+    assert (found.models.embedder, found.models.reranker) == ("hashing", None)
     assert (found.fusion.method, found.fusion.dense_weight, found.fusion.rrf_k) == ("rrf", 0.7, 10)
 
 

@@ -25,6 +25,7 @@ COMMANDS = {
     "status": "health:status",
     "doctor": "health:doctor",
     "compact": "health:compact",
+    "models": "models:models",
     "eval": "evaluation:evaluate",
 }
 """Module and attribute of each command, in the order of the help."""

@@ -9,13 +9,14 @@ stay. Not for: making objects of what is named (``wiring``).
 from .editing import add_source, remove_source
 from .files import as_named, write_atomically
 from .loading import OLDER_NAMES, load
-from .settings import PRIVACY_LABELS, ModelSettings, Settings, SourceSettings
+from .settings import PRIVACY_LABELS, EndpointSettings, ModelSettings, Settings, SourceSettings
 from .sources import SOURCE_KEYS
 
 __all__ = [
     "OLDER_NAMES",
     "PRIVACY_LABELS",
     "SOURCE_KEYS",
+    "EndpointSettings",
     "ModelSettings",
     "Settings",
     "SourceSettings",

@@ -44,7 +44,7 @@ def load(
         home=folder,
         index=as_named(index_path),
         model_cache=as_named(cache),
-        models=models(read(folder / "models.yaml")),
+        models=models(read(folder / "models.yaml"), labels),
         fusion=fusion(general),
         late=late(general),
         privacy_labels=labels,

@@ -2,19 +2,95 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from collections.abc import Callable
+from typing import TypeVar
+from urllib.parse import urlsplit
 
-from .files import SettingsFile
-from .settings import ModelSettings
+from ..models.endpoint import is_loopback
+from ..types import Json
+from .files import SettingsFile, choice, number, positive, whole
+from .settings import EndpointSettings, ModelSettings
+
+T = TypeVar("T")
+
+ENDPOINT_KEYS = (
+    "url",
+    "model",
+    "privacy",
+    "key",
+    "timeout_s",
+    "context_tokens",
+    "tokens_per_day",
+    "price_in",
+    "price_out",
+)
 
 
-def models(file: SettingsFile) -> ModelSettings:
+def models(file: SettingsFile, labels: tuple[str, ...]) -> ModelSettings:
     """The models that the file names."""
     keys = file.mapping((), file.result.value, ("embedder", "reranker", "chat"), "models.yaml")
-    chosen: dict[str, Any] = {}
-    for role, value in keys.items():
-        name = file.scalar((role,), value, str, "the name of a model, or none")
-        chosen[role] = "" if name == "none" else name
-    if chosen.get("embedder") == "":
+    embedder = _name(file, "embedder", keys["embedder"]) if "embedder" in keys else ModelSettings().embedder
+    if not embedder:
         raise file.error(("embedder",), "'embedder' is 'none'", "allowed: e5-small (the default) or another embedder")
-    return ModelSettings(**chosen)
+    reranker: str | EndpointSettings | None = None
+    if isinstance(keys.get("reranker"), dict):
+        reranker = _endpoint(file, "reranker", keys["reranker"], labels)
+    elif "reranker" in keys:
+        reranker = _name(file, "reranker", keys["reranker"]) or None
+    chat = None
+    if isinstance(keys.get("chat"), dict):
+        chat = _endpoint(file, "chat", keys["chat"], labels)
+        if not chat.model:
+            raise file.error(("chat",), "'chat' names no 'model'", "write the model as the endpoint names it")
+    elif "chat" in keys and _name(file, "chat", keys["chat"]):
+        raise file.error(("chat",), f"'chat' is '{keys['chat']}'", "expected url, model and privacy below it, or none")
+    return ModelSettings(embedder, reranker, chat)
+
+
+def _name(file: SettingsFile, role: str, value: Json) -> str:
+    name = file.scalar((role,), value, str, "the name of a model, or none")
+    return "" if name == "none" else name
+
+
+def _endpoint(file: SettingsFile, role: str, value: Json, labels: tuple[str, ...]) -> EndpointSettings:
+    keys = file.mapping((role,), value, ENDPOINT_KEYS, role)
+
+    def scalar(key: str, convert: Callable[[str], T], allowed: str, default: T) -> T:
+        return file.scalar((role, key), keys[key], convert, allowed) if key in keys else default
+
+    url = scalar("url", _url, "http://... or https://...", "")
+    if not url:
+        raise file.error((role,), f"'{role}' has no 'url'", f"keys: {', '.join(ENDPOINT_KEYS)}")
+    if "privacy" not in keys and not is_loopback(url):
+        raise file.error(
+            (role,),
+            f"'{role}' sends texts to another machine and does not say which",
+            f"add `privacy:` with the highest label that may be sent: {', '.join(labels)}",
+        )
+    unset = EndpointSettings(url)
+    return EndpointSettings(
+        url=url,
+        model=scalar("model", str, "the model as the endpoint names it", ""),
+        privacy=scalar("privacy", choice(*labels), ", ".join(labels), labels[-1]),
+        key_variable=scalar("key", _variable, "the name of an environment variable, like OPENAI_API_KEY", ""),
+        timeout_s=scalar("timeout_s", number(0.0), "a number of seconds above 0", unset.timeout_s),
+        context_tokens=scalar("context_tokens", positive, "a whole number of tokens", unset.context_tokens),
+        tokens_per_day=scalar("tokens_per_day", whole, "a whole number of tokens, 0 for no cap", 0),
+        price_in=scalar("price_in", number(0.0, inclusive=True), "money for a million tokens", 0.0),
+        price_out=scalar("price_out", number(0.0, inclusive=True), "money for a million tokens", 0.0),
+    )
+
+
+def _url(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
+        raise ValueError(text)
+    return text
+
+
+def _variable(text: str) -> str:
+    name = text.removeprefix("$")
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise ValueError(text)
+    return name

@@ -21,9 +21,8 @@ NAME = re.compile(r"[^\W_][\w.\- ]{0,63}")
 class SourceSettings:
     """One entry of ``sources.yaml``. ``path`` is absolute. ``half_life_days`` None: documents do not age.
 
-    ``archive``: of a store whose files other
-    programs delete, copies are kept, up to ``archive_limit_mb``. ``commits``: so many commit messages of a repository
-    are documents too.
+    ``archive``: of a store whose files other programs delete, copies are kept, up to ``archive_limit_mb``.
+    ``commits``: so many commit messages of a repository are documents too.
     """
 
     name: str
@@ -40,12 +39,31 @@ class SourceSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class EndpointSettings:
+    """A model behind HTTP. Texts with a label above ``privacy`` are never sent there.
+
+    ``key_variable`` names the environment variable that holds the key, '' for none. Prices are for a million tokens,
+    in whatever money. ``tokens_per_day`` 0: no cap.
+    """
+
+    url: str
+    model: str = ""
+    privacy: str = PRIVACY_LABELS[-1]
+    key_variable: str = ""
+    timeout_s: float = 120.0
+    context_tokens: int = 8192
+    tokens_per_day: int = 0
+    price_in: float = 0.0
+    price_out: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """``models.yaml``: which model plays which role; '' is none."""
+    """``models.yaml``: which model plays which role. A reranker is a model of the hub by name, or an endpoint."""
 
     embedder: str = "e5-small"
-    reranker: str = ""
-    chat: str = ""
+    reranker: str | EndpointSettings | None = None
+    chat: EndpointSettings | None = None
 
 
 @dataclass(frozen=True, slots=True)
