@@ -229,7 +229,7 @@ class Brain:
                 reports.append(
                     ingest.sync(
                         self.index,
-                        [wiring.source(setting, self.settings.sources)],
+                        [wiring.source(setting, self.settings)],
                         ingest.Reading(wiring.parser, wiring.chunker, self.settings.label),
                         now=_now,
                         progress=progress,

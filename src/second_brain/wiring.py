@@ -17,6 +17,11 @@ from .types import Document, Item
 MEDIA_TYPES = {"text/markdown": "markdown"}
 """Which parser reads a media type."""
 
+SESSION_KINDS = frozenset(
+    ("claude-session-jsonl", "codex-session-jsonl", "gemini-session", "chatgpt-export", "claude-export")
+)
+"""Kinds of source whose documents are sessions."""
+
 
 @cache
 def _adapters(group: str) -> dict[str, EntryPoint]:
@@ -40,12 +45,12 @@ def load(group: str, name: str) -> Callable[..., Any]:
     return adapter
 
 
-def source(settings: SourceSettings, every: tuple[SourceSettings, ...]) -> Source:
-    """The source that the settings describe. Files below another source's root belong to that one."""
-    others = tuple(other.path for other in every if other.name != settings.name)
-    more = {"commits": settings.commits} if settings.commits else {}
-    made: Source = load("sources", settings.kind)(
-        settings.name, settings.path, include=settings.include, exclude=settings.exclude, skip_dirs=others, **more
+def source(setting: SourceSettings, settings: Settings) -> Source:
+    """The source that one entry of the settings describes. Files below another source's root belong to that one."""
+    others = tuple(other.path for other in settings.sources if other.name != setting.name)
+    more = {"commits": setting.commits} if setting.commits else {}
+    made: Source = load("sources", setting.kind)(
+        setting.name, setting.path, include=setting.include, exclude=setting.exclude, skip_dirs=others, **more
     )
     return made
 

@@ -55,7 +55,7 @@ class Reading:
     """The source of the settings, with something that happens before a file is read."""
 
     def __init__(self, brain, before) -> None:
-        self._inner = wiring.source(brain.sources()[0], brain.sources())
+        self._inner = wiring.source(brain.sources()[0], brain.settings)
         self._before = before
         self.name, self.kind, self.exhaustive = self._inner.name, self._inner.kind, True
 

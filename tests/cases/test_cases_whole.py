@@ -403,7 +403,7 @@ def test_wk_6_an_unreadable_folder(make_notes):
     notes = make_notes(base)
     try:
         notes.index({"a.md": "gannet", "locked/b.md": "avocet", "locked/c.md": "curlew"})
-        inner = wiring.source(notes.brain.sources()[0], notes.brain.sources())
+        inner = wiring.source(notes.brain.sources()[0], notes.brain.settings)
         (notes.root / "locked").chmod(0)
         notes.write({"a.md": "gannet, changed"})
         report = sync_unprivileged(notes.brain, inner)
