@@ -42,9 +42,19 @@ def render() -> str:
     for name in app.list_commands(context):
         command = app.get_command(context, name)
         if command is not None:
-            parts.append(f"\n## brain {name}\n")
-            parts.extend(_command(name, command))
+            parts.extend(_section(name, command, click.Context(command, context, info_name=name)))
     return "\n".join(parts) + "\n"
+
+
+def _section(name: str, command: click.Command, context: click.Context) -> Iterator[str]:
+    """A command, and those below it."""
+    yield f"\n## brain {name}\n"
+    yield from _command(name, command)
+    if isinstance(command, click.Group):
+        for below in command.list_commands(context):
+            inner = command.get_command(context, below)
+            if inner is not None and not inner.hidden:
+                yield from _section(f"{name} {below}", inner, click.Context(inner, context, info_name=below))
 
 
 def _command(name: str, command: click.Command) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -37,6 +39,14 @@ def file_lock(
     except Timeout:
         waiting()
         return lock.acquire(timeout=wait_s, poll_interval=0.1)
+
+
+def lock_elsewhere(path: Path) -> Path:
+    """The lock of a user's own file or folder, kept with our caches: a project's folder gets no file of ours."""
+    import platformdirs
+
+    name = hashlib.blake2b(os.fsencode(path.resolve()), digest_size=12).hexdigest()
+    return platformdirs.user_cache_path("second-brain", appauthor=False) / "locks" / f"{name}.lock"
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from ..config import write_atomically
 from ..errors import ConfigError, IndexLocked, StorageError
-from ..index.lock import file_lock
+from ..index.lock import file_lock, lock_elsewhere
 
 T = TypeVar("T")
 
@@ -26,7 +26,7 @@ LONGEST_NAME = 150
 def alone(folder: Path) -> Iterator[None]:
     """Nobody else of us writes into the folder meanwhile. Raises IndexLocked, StorageError."""
     try:
-        lock = file_lock(folder / ".brain.lock", wait_s=WAIT_S)
+        lock = file_lock(lock_elsewhere(folder), wait_s=WAIT_S)
     except TimeoutError as error:
         raise IndexLocked(
             f"{folder}: another process has been writing there for more than {WAIT_S:.0f} s",

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from ..config import write_atomically
 from ..errors import IndexLocked, StorageError
-from ..index.lock import file_lock
+from ..index.lock import file_lock, lock_elsewhere
 from .lines import Graph, read
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ class MemoryFile:
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            lock = file_lock(self.path.with_name(f".{self.path.name}.lock"), wait_s=WAIT_S)
+            lock = file_lock(lock_elsewhere(self.path), wait_s=WAIT_S)
         except TimeoutError as error:
             raise IndexLocked(
                 f"{self.path}: another process has been changing it for more than {WAIT_S:.0f} s",
