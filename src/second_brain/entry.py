@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import sys
+
+VARIABLES = {"--home": "BRAIN_HOME", "--index": "BRAIN_INDEX"}
+"""Global options that may stand before ``hook``, and the variables that say the same."""
 
 
 def main() -> int:
     """Run the command line of this process; returns its exit code."""
-    if sys.argv[1:2] == ["hook"]:
+    arguments = sys.argv[1:]
+    chosen = {}
+    while len(arguments) > 2 and arguments[0] in VARIABLES:
+        chosen[VARIABLES[arguments[0]]] = arguments[1]
+        arguments = arguments[2:]
+    if arguments[:1] == ["hook"]:
+        os.environ.update(chosen)
         from .hooks.entry import main as hook
 
-        return hook(sys.argv[2:])
+        return hook(arguments[1:])
     from .cli.__main__ import main as command_line
 
     return command_line()

@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,11 +14,17 @@ from .exits import Exit
 from .options import Invocation, one_of
 from .output import Piece, say, tell
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..setup.entries import Change
+
 NAMES = ("claude-code", "claude-desktop", "cursor", "vscode", "codex", "gemini")
+PROJECT = "project"
 
 
 @click.command()
-@click.argument("client", metavar="|".join(NAMES), callback=one_of(*NAMES))
+@click.argument("client", metavar="|".join((*NAMES, PROJECT)), callback=one_of(*NAMES, PROJECT))
 @click.option(
     "--project", metavar="DIR", type=click.Path(path_type=Path), help="Only for this folder, in its own file."
 )
@@ -39,15 +46,21 @@ def setup(
 
     The change is shown; --yes writes it. Everything else in the file stays as it is.
 
+    `project` prepares a folder for Claude Code without the plugin: servers and hooks are written into it, it is
+    indexed, and the doctor looks at it.
+
     \b
     Examples:
       brain setup claude-code --yes
       brain setup cursor --project . --privacy work --yes
       brain setup claude-code --remove --yes
+      brain setup project --project ~/notes --yes
     """  # noqa: D301
     from ..setup.clients import CLIENTS, Place
     from ..setup.entries import adding, removing, settings_file
 
+    if client == PROJECT:
+        return _prepare(invocation, (project or Path.cwd()).absolute(), remove=remove, yes=yes)
     with invocation.open_brain() as brain:
         if privacy is not None:
             brain.settings.labels_up_to(privacy)  # an unknown label is an error now, not when the program starts
@@ -59,10 +72,7 @@ def setup(
     if not change.needed:
         say(f"{file}: nothing to change" if not remove else f"{file}: there is no entry of ours")
         return Exit.DONE
-    for line in change.diff().splitlines():
-        say(Piece(line, "match" if line.startswith("+") else "warning" if line.startswith("-") else "dim"))
-    if not yes:
-        tell("nothing was written: add --yes to write it")
+    if not _shown([change], yes=yes):
         return Exit.DONE
     change.write()
     say(f"{chosen.title}: {'removed' if remove else 'written'}; {chosen.after}")
@@ -71,16 +81,63 @@ def setup(
     return Exit.DONE
 
 
-def _server(invocation: Invocation, privacy: str | None, read_only: bool) -> tuple[str, list[str]]:
-    """The command that starts the server, found without PATH, with the settings of now."""
+def _prepare(invocation: Invocation, folder: Path, *, remove: bool, yes: bool) -> int:
+    """Make a folder ready, or undo it; what is indexed and written in it stays."""
+    from ..setup.project import changes
+
+    if not folder.is_dir():
+        raise click.BadParameter(f"{folder} is no folder")
+    needed = [change for change in changes(folder, _brain(invocation), remove=remove) if change.needed]
+    if not _shown(needed, yes=yes):
+        return Exit.DONE
+    for change in needed:
+        change.write()
+        say(f"{change.path}: written")
+    if remove:
+        say("removed; the index, notes, decisions and lessons are as they were")
+        return Exit.DONE
+    from .display import progress
+
+    with invocation.open_brain() as brain, progress(quiet=False) as show:
+        if not any(folder.is_relative_to(source.path) for source in brain.sources()):
+            source = brain.add(folder)
+            say(f"source '{source.name}': {source.path}")
+        brain.sync([folder], progress=show)
+        brain.embed(progress=show)
+        wrong = [finding for finding in brain.doctor() if finding.severity in ("error", "warning")]
+    for finding in wrong:
+        say(Piece(f"{finding.severity}: {finding.message}", "warning"))
+        say(Piece(f"  {finding.remedy}", "dim"))
+    say("ready: start `claude` in the folder, approve its servers and hooks, and ask it to recall something")
+    return Exit.INCOMPLETE if wrong else Exit.DONE
+
+
+def _shown(needed: Sequence[Change], *, yes: bool) -> bool:
+    """Show the changes; whether they are to be written now."""
+    for change in needed:
+        for line in change.diff().splitlines():
+            say(Piece(line, "match" if line.startswith("+") else "warning" if line.startswith("-") else "dim"))
+    if not yes:
+        tell("nothing was written: add --yes to write it" if needed else "nothing to change")
+    return yes
+
+
+def _brain(invocation: Invocation) -> list[str]:
+    """The command `brain`, found without PATH, with the settings of now."""
     beside = Path(sys.executable).with_name("brain.exe" if sys.platform == "win32" else "brain")
-    command, arguments = (str(beside), []) if beside.exists() else (sys.executable, ["-m", "second_brain.cli"])
+    command = [str(beside)] if beside.exists() else [sys.executable, "-m", "second_brain.entry"]
     home = invocation.home or os.environ.get("BRAIN_HOME")
     if home:
-        arguments += ["--home", str(Path(home).expanduser().absolute())]
+        command += ["--home", str(Path(home).expanduser().absolute())]
     index = invocation.index or os.environ.get("BRAIN_INDEX")
     if index:
-        arguments += ["--index", str(Path(index).expanduser().absolute())]
+        command += ["--index", str(Path(index).expanduser().absolute())]
+    return command
+
+
+def _server(invocation: Invocation, privacy: str | None, read_only: bool) -> tuple[str, list[str]]:
+    """The command that starts the server."""
+    command, *arguments = _brain(invocation)
     arguments.append("mcp")
     if privacy is not None:
         arguments += ["--privacy", privacy]

@@ -5,6 +5,7 @@ in the file stays byte for byte.
 Not for: what the server answers (``serving``).
 
     clients     which programs there are, where their settings are, and what an entry looks like
-    json_text   one member of a JSON file, set or removed in the text
+    json_text   one member or item of a JSON file, set or removed in the text
     entries     the change: planned, shown, written, undone
+    project     both servers and the hooks, for one folder
 """

@@ -42,7 +42,7 @@ class Change:
 
     def write(self) -> None:
         """Write the file at once. Raises ConfigError where somebody changed it since it was read."""
-        if _text(self.path) != self.before:
+        if text_of(self.path) != self.before:
             raise ConfigError(
                 f"{self.path} was changed by another program since it was read", hint="type the command again"
             )
@@ -65,14 +65,14 @@ def settings_file(client: Client, place: Place, project: Path | None) -> Path:
 
 def adding(client: Client, file: Path, command: str, arguments: Sequence[str]) -> Change:
     """The change that adds our entry, or brings it up to date. Raises ConfigError where the file cannot be read."""
-    before = _text(file)
+    before = text_of(file)
     entry = client.entry(command, tuple(arguments))
     return Change(file, before, _edited(file, before or "", client.path, entry))
 
 
 def removing(client: Client, file: Path) -> Change:
     """The change that takes our entry out; none where there is none."""
-    before = _text(file)
+    before = text_of(file)
     return Change(file, before, "" if before is None else _edited(file, before, client.path, None))
 
 
@@ -118,7 +118,7 @@ def _edited_toml(file: Path, text: str, path: tuple[str, ...], entry: dict[str, 
         ) from error
 
 
-def _text(file: Path) -> str | None:
+def text_of(file: Path) -> str | None:
     """The file's text with its line ends as they are, None without a file."""
     try:
         return file.read_bytes().decode("utf-8")

@@ -1,4 +1,6 @@
-"""Sets or removes one member of an object in a JSON text, comments allowed; all other bytes stay as they are.
+"""Sets or removes one member of an object, or one item of a list, in a JSON text; all other bytes stay as they are.
+
+Comments and trailing commas are allowed.
 
 A program's settings file belongs to its user: reading it into values and writing it anew would lose comments, order of
 duplicate keys, number spellings and layout.
@@ -27,7 +29,9 @@ class NotJson(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Member:
+class _Part:
+    """A member of an object, or an item of a list (then ``key`` is '')."""
+
     key: str
     start: int
     value: _Value
@@ -36,11 +40,12 @@ class _Member:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """A value's span; for an object also its members. ``comma`` ends behind a trailing comma, if there is one."""
+    """A value's span. ``opening`` is ``{`` or ``[`` where it has parts; ``trailing_comma`` is where one ends, or -1."""
 
     start: int
     end: int
-    members: list[_Member] | None = None
+    opening: str = ""
+    parts: tuple[_Part, ...] = ()
     trailing_comma: int = -1
 
 
@@ -59,7 +64,7 @@ def with_member(text: str, path: Sequence[str], key: str, value: Json) -> str:
         found = _member(parent, missing[0])
         if found is None:
             break
-        if found.value.members is None:
+        if found.value.opening != "{":
             raise NotJson(f"'{missing[0]}' is no object, line {_line(text, found.start)}")
         parent, depth = found.value, depth + 1
         missing.pop(0)
@@ -77,32 +82,54 @@ def without_member(text: str, path: Sequence[str], key: str) -> str:
     """The text without the member; as it is where there is none. Raises NotJson."""
     parent = _at(_parsed(text), path)
     known = _member(parent, key) if parent else None
-    if parent is None or known is None:
+    return text if parent is None or known is None else _removed(text, parent, known)
+
+
+def with_item(text: str, path: Sequence[str], item: Json) -> str:
+    """The text with ``item`` at the end of the list at ``path``, unless it is there. Raises NotJson."""
+    *above, name = path
+    place = _at(_parsed(text), path) if text.strip() else None
+    if place is None:
+        return with_member(text, above, name, [item])
+    if place.opening != "[":
+        raise NotJson(f"'{name}' is no list, line {_line(text, place.start)}")
+    if _item(text, place, item) is not None:
         return text
-    members = parent.members or []
-    position = members.index(known)
-    if position + 1 < len(members):
-        return text[: known.start] + text[members[position + 1].start :]
-    start = members[position - 1].end if position else parent.start + 1
-    end = parent.trailing_comma if parent.trailing_comma > 0 and not position else known.end
-    return text[:start] + text[end:]
+    indent = _indent(text, _parsed(text))
+    written = _written(item, indent, len(path) + 1, _newline(text))
+    return _inserted(text, place, written, indent, len(path))
+
+
+def without_item(text: str, path: Sequence[str], item: Json) -> str:
+    """The text without the item; as it is where there is none. Raises NotJson."""
+    place = _at(_parsed(text), path) if text.strip() else None
+    known = _item(text, place, item) if place and place.opening == "[" else None
+    return text if place is None or known is None else _removed(text, place, known)
 
 
 # -- layout --------------------------------------------------------------------------------------------------
 
 
-def _inserted(text: str, parent: _Value, member: str, indent: str, depth: int) -> str:
+def _inserted(text: str, parent: _Value, part: str, indent: str, depth: int) -> str:
     newline = _newline(text)
-    members = parent.members or []
-    if members:
-        last = members[-1]
+    if parent.parts:
+        last = parent.parts[-1]
         comma = "" if parent.trailing_comma > 0 else ","
         at = max(last.end, parent.trailing_comma)
         if "\n" not in text[parent.start : last.start]:
-            return text[:at] + f"{comma} {member}" + text[at:]
-        return text[:at] + comma + newline + indent * (depth + 1) + member + text[at:]
-    inner = newline + indent * (depth + 1) + member + newline + indent * depth
+            return text[:at] + f"{comma} {part}" + text[at:]
+        return text[:at] + comma + newline + indent * (depth + 1) + part + text[at:]
+    inner = newline + indent * (depth + 1) + part + newline + indent * depth
     return text[: parent.start + 1] + text[parent.start + 1 : parent.end - 1].rstrip() + inner + text[parent.end - 1 :]
+
+
+def _removed(text: str, parent: _Value, known: _Part) -> str:
+    position = parent.parts.index(known)
+    if position + 1 < len(parent.parts):
+        return text[: known.start] + text[parent.parts[position + 1].start :]
+    start = parent.parts[position - 1].end if position else parent.start + 1
+    end = parent.trailing_comma if parent.trailing_comma > 0 and not position else known.end
+    return text[:start] + text[end:]
 
 
 def _written(value: Json, indent: str, depth: int, newline: str) -> str:
@@ -112,7 +139,7 @@ def _written(value: Json, indent: str, depth: int, newline: str) -> str:
 
 def _indent(text: str, root: _Value) -> str:
     """The indent of the first member that stands on a line of its own, else two blanks."""
-    for member in root.members or ():
+    for member in root.parts:
         line = text[text.rfind("\n", 0, member.start) + 1 : member.start]
         if line and not line.strip():
             return line
@@ -130,9 +157,23 @@ def _line(text: str, offset: int) -> int:
 # -- reading -------------------------------------------------------------------------------------------------
 
 
-def _member(parent: _Value, key: str) -> _Member | None:
+def _member(parent: _Value, key: str) -> _Part | None:
     """The last member of that name: the one that counts."""
-    return next((member for member in reversed(parent.members or []) if member.key == key), None)
+    if parent.opening != "{":
+        return None
+    return next((member for member in reversed(parent.parts) if member.key == key), None)
+
+
+def _item(text: str, parent: _Value, item: Json) -> _Part | None:
+    """The item of a list that has this value, however it is written."""
+    for part in parent.parts:
+        try:
+            value = json.loads(text[part.start : part.end])
+        except ValueError:  # a comment stands in it: it is not one that we wrote
+            continue
+        if value == item:
+            return part
+    return None
 
 
 def _at(root: _Value, path: Sequence[str]) -> _Value | None:
@@ -190,22 +231,19 @@ def _parsed(text: str) -> _Value:
 def _value(reader: _Reader) -> _Value:
     start = reader.start
     if reader.kind == "mark" and reader.token in "{[":
-        closing = {"{": "}", "[": "]"}[reader.token]
+        opening = reader.token
+        closing = {"{": "}", "[": "]"}[opening]
         reader.advance()
-        members: list[_Member] = []
+        parts: list[_Part] = []
         comma = -1
         while not (reader.kind == "mark" and reader.token == closing):
-            if closing == "}":
-                members.append(_read_member(reader))
-            else:
-                _value(reader)
+            parts.append(_read_part(reader, named=opening == "{"))
             comma = -1
             if reader.kind == "mark" and reader.token == ",":
                 comma = reader.take(",")
             elif not (reader.kind == "mark" and reader.token == closing):
                 raise reader.error(f"expected ',' or '{closing}', found {reader.token or 'the end'}")
-        end = reader.take(closing)
-        return _Value(start, end, members if closing == "}" else None, comma)
+        return _Value(start, reader.take(closing), opening, tuple(parts), comma)
     if reader.kind not in ("string", "word"):
         raise reader.error(f"expected a value, found {reader.token or 'the end'}")
     end = start + len(reader.token)
@@ -217,15 +255,16 @@ def _value(reader: _Reader) -> _Value:
     return _Value(start, end)
 
 
-def _read_member(reader: _Reader) -> _Member:
-    if reader.kind != "string":
-        raise reader.error(f"expected a name in quotes, found {reader.token or 'the end'}")
-    start = reader.start
-    try:
-        key = str(json.loads(reader.token))
-    except ValueError as error:
-        raise reader.error("a name that is no JSON text") from error
-    reader.advance()
-    reader.take(":")
+def _read_part(reader: _Reader, *, named: bool) -> _Part:
+    start, key = reader.start, ""
+    if named:
+        if reader.kind != "string":
+            raise reader.error(f"expected a name in quotes, found {reader.token or 'the end'}")
+        try:
+            key = str(json.loads(reader.token))
+        except ValueError as error:
+            raise reader.error("a name that is no JSON text") from error
+        reader.advance()
+        reader.take(":")
     value = _value(reader)
-    return _Member(key, start, value, value.end)
+    return _Part(key, start, value, value.end)

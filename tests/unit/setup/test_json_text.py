@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from second_brain.setup.json_text import NotJson, with_member, without_member
+from second_brain.setup.json_text import NotJson, with_item, with_member, without_item, without_member
 
 ENTRY = {"command": "/opt/brain", "args": ["mcp"]}
 
@@ -92,3 +92,25 @@ def test_in_values_it_is_a_dictionarys_assignment_and_removal(others, servers, k
     assert json.loads(removed)["servers"] == {name: kept for name, kept in servers.items() if name != key}
     if key not in servers and servers:
         assert removed == text
+
+
+@given(OBJECTS, st.lists(VALUES, max_size=3), VALUES, st.sampled_from([None, 1, 4, "\t"]))
+def test_in_values_it_is_appending_to_a_list_once(others, items, item, indent):
+    """An item that is there stays where it is; taking it out again gives the text of before."""
+    whole = {**others, "hooks": {"Stop": items}}
+    text = json.dumps(whole, indent=indent)
+    added = with_item(text, ["hooks", "Stop"], item)
+    known = any(json.dumps(other) == json.dumps(item) or other == item for other in items)
+    assert json.loads(added) == (whole if known else {**whole, "hooks": {"Stop": [*items, item]}})
+    assert with_item(added, ["hooks", "Stop"], item) == added
+    if not known and items:
+        assert without_item(added, ["hooks", "Stop"], item) == text
+
+
+def test_a_list_is_made_where_there_is_none_and_nothing_else_is_taken_for_one():
+    """Also in an empty text."""
+    assert json.loads(with_item("", ["hooks", "Stop"], 1)) == {"hooks": {"Stop": [1]}}
+    assert without_item("", ["hooks", "Stop"], 1) == ""
+    assert without_item('{"hooks": {}}', ["hooks", "Stop"], 1) == '{"hooks": {}}'
+    with pytest.raises(NotJson, match="is no list, line 1"):
+        with_item('{"hooks": {"Stop": 1}}', ["hooks", "Stop"], 1)
