@@ -128,12 +128,17 @@ def rebuild(invocation: Invocation, yes: bool, project: Path | None, as_json: bo
 
     Only what is not there yet is proposed. Nothing is removed: facts that a person or an agent added stay.
     """
-    from ..journal.proposals import proposed
+    from ..journal.facts import below
+    from ..journal.proposals import LinkedNote, proposed
 
     folder = project_folder(project)
     knowledge = _graph(folder)
     with invocation.open_brain() as brain:
-        found = proposed(brain.linked_notes() if brain.sources() else (), folder)
+        notes = [
+            LinkedNote(note.title, note.type, note.description, below(Path(note.path), folder), links)
+            for note, links in (brain.linked() if brain.sources() else ())
+        ]
+    found = proposed(notes, folder)
     known = knowledge.file.read()
     names = {entity.name for entity in known.entities}
     entities = [entity for entity in found.entities if entity.name not in names]

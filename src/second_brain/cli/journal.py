@@ -71,7 +71,7 @@ def adr(
         from ..journal.facts import add_decision
 
         add_decision(_graph(folder), written, read_all(folder_of(folder)), folder)
-    _index(invocation, written.path)
+    _index(invocation, written.path.parent)  # what it supersedes changed too
     if as_json:
         say_json({"number": written.number, "title": written.title, "path": str(written.path), "form": written.form})
         return Exit.DONE
