@@ -22,6 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from notes import Writer, write_notes
+from sessions import session_store, write_store
 
 TOKENS = 100
 """Token codes of a chunk in the large index: what the encoder keeps of 700 characters of English."""
@@ -218,6 +219,7 @@ STAGES: dict[str, Callable[[Path, int], dict[str, object] | dict[str, float]]] =
     "large_index": large_index,
     "warm_search": warm_search,
     "cold_search": cold_search,
+    "session_store": session_store,
 }
 
 
@@ -252,6 +254,7 @@ def main() -> None:
         work = Path(folder)
         write_notes(work / "notes", 5_000 // scale)
         write_notes(work / "large-notes", 3_000 // scale, seed=2, size=4_500)
+        write_store(work / "projects", 100 // scale)
         results = {
             "lexical_pass": run("lexical_pass", work, 5_000 // scale),
             "no_change": run("no_change", work, 5_000 // scale),
@@ -259,6 +262,7 @@ def main() -> None:
             "large_index": run("large_index", work, 20_000 // scale),
             "warm_search": run("warm_search", work, 200 // scale),
             "cold_search": run("cold_search", work, 9 if scale == 1 else 3),
+            "session_store": run("session_store", work, 100 // scale),
         }
     if options.json:
         print(json.dumps(results, indent=2))
@@ -270,6 +274,7 @@ def table(results: dict[str, dict[str, object]]) -> str:
     """The results as a Markdown table: what, measured, aim, peak memory."""
     lexical, same, model = results["lexical_pass"], results["no_change"], results["embedder"]
     large, warm, cold = results["large_index"], results["warm_search"], results["cold_search"]
+    store = results["session_store"]
     rows = [
         ("lexical pass, notes of 2 kB", f"{lexical['notes_per_s']:.0f} notes/s", ">= 800", lexical),
         (
@@ -319,6 +324,12 @@ def table(results: dict[str, dict[str, object]]) -> str:
             f" {cold['bare_numpy_s']:.2f} s)",
             "< 0.7 s",
             None,
+        ),
+        (
+            f"lexical pass, {store['store_mb']:.0f} MB of agent sessions",
+            f"{store['mb_per_s']:.0f} MB/s, index {100 * store['index_to_store']:.1f} % of the store",  # type: ignore[operator]
+            ">= 6 MB/s, <= 15 %",
+            store,
         ),
     ]
     lines = ["| what | measured | aim | peak memory |", "|---|---|---|---|"]

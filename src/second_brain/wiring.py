@@ -14,7 +14,24 @@ from .errors import ConfigError
 from .protocols import ChatModel, Chunker, Embedder, Parser, Reranker, Source
 from .types import Document, Item
 
-MEDIA_TYPES = {"text/markdown": "markdown"}
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+MEDIA_TYPES = {
+    "text/markdown": "markdown",
+    "application/x-transcript+jsonl": "transcript",
+    "text/x-code": "code",
+    "text/x-code-notes": "code-notes",
+    "text/x-git-commit": "commit",
+    "application/x-canvas": "canvas",
+    "application/x-base": "base",
+    "application/pdf": "pdf",
+    "text/html": "html",
+    "application/epub+zip": "epub",
+    "text/csv": "csv",
+    "text/tab-separated-values": "csv",
+    f"{_OFFICE}.wordprocessingml.document": "docx",
+    f"{_OFFICE}.presentationml.presentation": "pptx",
+    f"{_OFFICE}.spreadsheetml.sheet": "xlsx",
+}
 """Which parser reads a media type."""
 
 SESSION_KINDS = frozenset(
@@ -52,7 +69,17 @@ def source(setting: SourceSettings, settings: Settings) -> Source:
     made: Source = load("sources", setting.kind)(
         setting.name, setting.path, include=setting.include, exclude=setting.exclude, skip_dirs=others, **more
     )
+    from .sources.archive import Archived  # searches need neither
+    from .sources.sessions import SessionFolder
+
+    if isinstance(made, SessionFolder) and setting.archive and not made.exhaustive:
+        return Archived(made, archive_folder(setting, settings), setting.archive_limit_mb * 1_000_000)
     return made
+
+
+def archive_folder(setting: SourceSettings, settings: Settings) -> Path:
+    """Where the copies are that are kept of a source's logs, beside the index."""
+    return settings.index.parent / "archive" / setting.name
 
 
 @cache

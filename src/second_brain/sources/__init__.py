@@ -5,6 +5,10 @@
 `reading` opens one file, `fingerprints` tell whether one may have changed, `paths` turns names on disk into
 uris.
 
+`sessions` is a folder of logs that are condensed while they are read: `claude_sessions`, `codex_sessions`,
+`gemini_sessions`, and `exports` of chats. `json_lines` finds records in damaged and endless files, `conversation` keeps
+what was said in them, `archive` keeps copies of logs that their agents delete.
+
 Useful for: a new kind of source. Not for: titles, tags or links (`parsing`), or deciding what changed
 (`ingest`).
 """

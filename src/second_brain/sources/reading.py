@@ -21,6 +21,7 @@ import codecs
 import errno
 import os
 import stat
+from typing import BinaryIO
 
 from ..errors import ParseError
 from ..types import Item
@@ -94,6 +95,27 @@ def read_regular(path: bytes, max_bytes: int) -> bytes:
     Raises FileNotFoundError when there is none (a link, pipe or folder is none either), OSError when it
     cannot be read now, FileTooLarge above ``max_bytes``. Costs one open, one stat, one read.
     """
+    with open_regular(path) as file:
+        status = os.fstat(file.fileno())
+        try:
+            data = b"" if status.st_size > max_bytes else _read_up_to(file.fileno(), max_bytes + 1)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, path.decode("utf-8", "backslashreplace")) from error
+    size = max(status.st_size, len(data))
+    if size > max_bytes:
+        shown = path.decode("utf-8", "backslashreplace")
+        raise FileTooLarge(
+            f"{shown} has {size:,} bytes, more than the limit of {max_bytes:,}",
+            hint="split the file, or leave it out with a line in .indexignore",
+        )
+    return data
+
+
+def open_regular(path: bytes) -> BinaryIO:
+    """A regular file, open for reading piece by piece, for those that are too large to be read at once.
+
+    Raises as `read_regular` does, but for the size.
+    """
     shown = path.decode("utf-8", "backslashreplace")
     try:
         handle = os.open(path, _FLAGS)
@@ -103,24 +125,18 @@ def read_regular(path: bytes, max_bytes: int) -> bytes:
                 raise FileNotFoundError(errno.ENOENT, "not a regular file")
             if is_placeholder(status):
                 raise OSError(errno.ENODATA, "its bytes are in the cloud, not on this machine")
-            data = b"" if status.st_size > max_bytes else _read_up_to(handle, max_bytes + 1)
-        finally:
+            return os.fdopen(handle, "rb")
+        except BaseException:
             os.close(handle)
+            raise
     except OSError as error:
         if error.errno == errno.ELOOP:  # O_NOFOLLOW met a link
             raise FileNotFoundError(errno.ENOENT, "a link, which is not followed", shown) from error
         raise OSError(error.errno, error.strerror, shown) from error
-    size = max(status.st_size, len(data))
-    if size > max_bytes:
-        raise FileTooLarge(
-            f"{shown} has {size:,} bytes, more than the limit of {max_bytes:,}",
-            hint="split the file, or leave it out with a line in .indexignore",
-        )
-    return data
 
 
-def read_file(item: Item, max_bytes: int = DEFAULT_MAX_BYTES) -> bytes:
-    """The bytes of an item's file.
+def read_file(item: Item, max_bytes: int = DEFAULT_MAX_BYTES, *, binary: bool = False) -> bytes:
+    """The bytes of an item's file; of a format that is ``binary`` they need not be text.
 
     Raises FileNotFoundError when it vanished, OSError (with the path) when it cannot be read now, BinaryFile
     and FileTooLarge when it never will be.
@@ -128,7 +144,7 @@ def read_file(item: Item, max_bytes: int = DEFAULT_MAX_BYTES) -> bytes:
     data = read_regular(item.path.encode("utf-8"), max_bytes)
     if data and not data.strip(b"\0"):
         raise OSError(errno.ENODATA, "holds nothing but NUL bytes: not downloaded, or damaged", item.path)
-    if is_binary(data):
+    if not binary and is_binary(data):
         raise BinaryFile(
             f"{item.path} holds binary data, not text",
             hint="give it the suffix of what it is, or leave it out with a line in .indexignore",

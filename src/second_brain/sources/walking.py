@@ -48,6 +48,7 @@ def scan_folder(
     excluded: Callable[[str], bool],
     other_roots: Iterable[Path],
     now_ns: int,
+    git_rules: bool = True,
 ) -> Scan:
     """List the files below ``root``, in order of uri.
 
@@ -58,12 +59,13 @@ def scan_folder(
         excluded: whether the source's own settings leave a path out; a folder's path ends in ``/``.
         other_roots: folders of other sources. The files below them are theirs.
         now_ns: the time of the scan, in nanoseconds; see `fingerprint`.
+        git_rules: whether what git ignores is left out.
 
     Raises:
         SourceError: the root is missing, no folder, or unreadable, or went away meanwhile.
     """
     _check_root(source, root)
-    return _Walk(source, media_type, excluded, now_ns).run(root, _identities(other_roots))
+    return _Walk(source, media_type, excluded, now_ns, git_rules).run(root, _identities(other_roots))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +79,14 @@ class _Folder:
 
 class _Walk:
     def __init__(
-        self, source: str, media_type: Callable[[str], str | None], excluded: Callable[[str], bool], now_ns: int
+        self,
+        source: str,
+        media_type: Callable[[str], str | None],
+        excluded: Callable[[str], bool],
+        now_ns: int,
+        git_rules: bool,
     ) -> None:
+        self.ignore_files = (GIT_FILE, INDEX_FILE) if git_rules else (INDEX_FILE,)
         self.source = source
         self.media_type = media_type
         self.excluded = excluded
@@ -94,7 +102,8 @@ class _Walk:
         identity = self._identity(root)
         self.foreign = foreign - {identity}
         problems: list[str] = []
-        self.stack.append(_Folder(root, "", rules_above(root, problems)))
+        rules = rules_above(root, problems) if GIT_FILE in self.ignore_files else IgnoreRules()
+        self.stack.append(_Folder(root, "", rules))
         self._tell("", problems)
         while self.stack:
             self._list(self.stack.pop())
@@ -135,9 +144,7 @@ class _Walk:
 
     def _rules(self, folder: _Folder, names: dict[bytes, str]) -> IgnoreRules:
         problems: list[str] = []
-        texts = {
-            file: ignore_text(joined(folder.path, file), problems) for file in (GIT_FILE, INDEX_FILE) if file in names
-        }
+        texts = {file: ignore_text(joined(folder.path, file), problems) for file in self.ignore_files if file in names}
         self._tell(folder.relative, problems)
         return folder.rules.within(folder.relative, git=texts.get(GIT_FILE, ""), index=texts.get(INDEX_FILE, ""))
 
