@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
 from .config import EndpointSettings, Settings, SourceSettings
-from .errors import ConfigError
+from .errors import ConfigError, UsageError
 from .protocols import ChatModel, Chunker, Embedder, Parser, Reranker, Source
 from .types import Document, Item
 
@@ -60,6 +60,37 @@ def load(group: str, name: str) -> Callable[..., Any]:
         )
     adapter: Callable[..., Any] = point.load()
     return adapter
+
+
+def kind_of(path: Path, environment: Mapping[str, str]) -> str:
+    """The kind of source that a folder is by its place: that of an agent's own store of sessions, else ``markdown``."""
+    for kind in sorted(SESSION_KINDS):
+        if any(path == root or path.is_relative_to(root) for root in _default_roots(kind, environment)):
+            return kind
+    return "markdown"
+
+
+def default_root(kind: str, environment: Mapping[str, str]) -> Path:
+    """Where sources of this kind are if nobody says so. Raises UsageError when there is nothing."""
+    roots = _default_roots(kind, environment)
+    for root in roots:
+        if root.exists():
+            return root
+    tried = " and ".join(str(root) for root in roots)
+    raise UsageError(
+        f"a source of kind '{kind}' needs a path" + (f": there is nothing at {tried}" if roots else ""),
+        hint=f"brain add PATH --kind {kind}",
+    )
+
+
+def takes_files(kind: str) -> bool:
+    """Whether a single file may be a source of this kind."""
+    return bool(getattr(load("sources", kind), "takes_files", False))
+
+
+def _default_roots(kind: str, environment: Mapping[str, str]) -> tuple[Path, ...]:
+    find: Callable[[Mapping[str, str]], tuple[Path, ...]] | None = getattr(load("sources", kind), "default_roots", None)
+    return find(environment) if find else ()
 
 
 def source(setting: SourceSettings, settings: Settings) -> Source:

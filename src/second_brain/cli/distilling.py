@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..distill.run import DistillReport
 
 STYLES: dict[str, Style] = {"failed": "error", "waiting": "warning", "edited": "dim", "unchanged": "dim"}
-QUIETLY = ("unchanged", "short", "active")
+QUIETLY = ("unchanged", "short", "active", "unreadable")
 """What became of these sessions is only counted, unless more is asked for."""
 
 

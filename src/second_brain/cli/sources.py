@@ -7,21 +7,38 @@ import sys
 import click
 
 from .exits import Exit
-from .options import Invocation, json_option
+from .options import Invocation, WrongUsage, json_option
 from .output import Piece, one_line, say, say_json, tell
 
 
 @click.command()
-@click.argument("path")
+@click.argument("path", required=False)
 @click.option("--name", metavar="NAME", help="What to call it.  [default: the folder's name]")
-@click.option("--kind", metavar="KIND", default="markdown", show_default=True, help="What it holds.")
+@click.option("--kind", metavar="KIND", help="What it holds.  [default: by its place, else markdown]")
 @click.option("--privacy", metavar="LABEL", help="Who may see it: public, work, personal (default) or secret.")
 @click.pass_obj
-def add(invocation: Invocation, path: str, name: str | None, kind: str, privacy: str | None) -> int:
-    """Make a folder of notes a source.
+def add(invocation: Invocation, path: str | None, name: str | None, kind: str | None, privacy: str | None) -> int:
+    """Make a folder a source: notes, code, an agent's sessions, an export.
 
-    Writes an entry into sources.yaml; nothing is read before `brain index`.
-    """
+    Writes an entry into sources.yaml; nothing is read before `brain index`. PATH may be left out for the sessions of an
+    agent: they are looked for where it keeps them.
+
+    \b
+    Kinds:
+      markdown                                notes, an Obsidian vault (default)
+      code, repo                              source code; a git repository
+      claude-session-jsonl, codex-session-jsonl, gemini-session
+      chatgpt-export, claude-export           a folder, conversations.json, or the zip file
+      documents                               PDF, HTML, Office files (extra)
+
+    \b
+    Examples:
+      brain add ~/notes
+      brain add --kind claude-session-jsonl --privacy work
+      brain add ~/src/pump --kind repo
+    """  # noqa: D301
+    if path is None and kind is None:
+        raise WrongUsage("which folder?", "give a path: brain add ~/notes")
     with invocation.open_brain() as brain:
         source = brain.add(path, name=name, kind=kind, privacy=privacy)
         say("added source ", Piece(source.name, "title"), f" ({source.kind}, {source.privacy}): {source.path}")
@@ -77,6 +94,7 @@ def remove(invocation: Invocation, name: str, yes: bool) -> int:
     Takes it out of sources.yaml and out of the index. It asks first; a script says --yes.
     """
     with invocation.open_brain() as brain:
+        brain.must_see_all("remove a source")
         configured = {source.name: source for source in brain.sources()}
         indexed = {state.name: state for state in brain.status().sources}
         known = name in configured or name in indexed

@@ -33,16 +33,24 @@ sources:
 
 
 def add_source(
-    settings: Settings, path: Path, *, name: str | None, kind: str, privacy: str | None, kinds: list[str]
+    settings: Settings,
+    path: Path,
+    *,
+    name: str | None,
+    kind: str,
+    privacy: str | None,
+    kinds: list[str],
+    may_be_file: bool = False,
 ) -> tuple[Settings, SourceSettings]:
     """Append a source to ``sources.yaml`` as it is now; the settings with it, and the source.
 
-    Many processes may do it at once: each sees what those before it wrote.
+    Many processes may do it at once: each sees what those before it wrote. ``may_be_file``: of this kind, a single file
+    (an export) is a source too.
     """
     folder = as_named(path)
     if not os.path.exists(disk_bytes(folder)):  # noqa: PTH110 - bytes, for locales that cannot spell the path
         raise UsageError(f"{folder} does not exist", hint="give the folder that holds your notes")
-    if not os.path.isdir(disk_bytes(folder)):  # noqa: PTH112
+    if not may_be_file and not os.path.isdir(disk_bytes(folder)):  # noqa: PTH112
         raise UsageError(f"{folder} is a file, expected a folder", hint=f"add its folder: brain add '{folder.parent}'")
     if kind not in kinds:
         raise UsageError(f"kind '{kind}' is not known; kinds: {', '.join(kinds)}")

@@ -36,8 +36,11 @@ SHORT = 90
 SALIENT = 3
 """A word in so few turns tells something about them."""
 
+MOST_COMMANDS = 10
+
 _LOOKING = re.compile(
-    r"(?:ls|cat|pwd|cd|head|tail|echo|rg|grep|find|which|sed -n|wc|tree|less|git (?:status|diff|log|show))\b"
+    r"(?:ls|cat|pwd|cd|head|tail|echo|printf|rg|grep|find|which|sed -n|wc|tree|less)\b"
+    r"|git (?:status|diff|log|show|branch)\b"
 )
 """Commands that only look; nobody asks later which they were."""
 
@@ -76,6 +79,11 @@ _TELLING = re.compile(
     r"unable|undefined|error)\b.*"
 )
 _WORDS = re.compile(r"\w+")
+_CHANGED_FOLDER = re.compile(r"^(?:cd \S+ *(?:&&|;) *)+")
+_OF_THE_TOOL = re.compile(
+    r"permission to use|has been denied|doesn't want to proceed|exit code \d+$|tool_use_error", re.IGNORECASE
+)
+"""What the agent's own program says, rather than the work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,12 +208,13 @@ def _commands(read: Sequence[Turn]) -> list[Statement]:
     last: dict[str, int] = {}
     times: Counter[str] = Counter()
     for turn, _, block in _blocks(read, "command"):
-        command = _shortened(block.text.removeprefix("$").strip().partition("\n")[0], 120)
+        line = block.text.removeprefix("$").strip().partition("\n")[0]
+        command = _shortened(_CHANGED_FOLDER.sub("", line).strip(), 120)
         if command:
             last[command] = turn.number
             times[command] += 1
     order = sorted(last, key=lambda command: (bool(_LOOKING.match(command)), -times[command], -last[command], command))
-    return [Statement(f"`{command}`", (last[command],)) for command in order]
+    return [Statement(f"`{command}`", (last[command],)) for command in order[:MOST_COMMANDS]]
 
 
 def _files(read: Sequence[Turn]) -> list[Statement]:
@@ -285,7 +294,8 @@ def _plain_sentences(text: str) -> Iterator[str]:
 
 def _telling_line(error: str) -> str:
     """The line of an error's text that names it: the last one that looks like a complaint, else the last."""
-    lines = [line.strip() for line in error.split("\n") if line.strip().strip("`")]
+    lines = [line.strip().removeprefix("error: ").strip() for line in error.split("\n") if line.strip().strip("`")]
+    lines = [line for line in lines if line and not _OF_THE_TOOL.search(line)]
     telling = [line for line in lines if _TELLING.fullmatch(line)]
     return _shortened((telling or lines or [""])[-1].replace("`", "'"), 160)
 

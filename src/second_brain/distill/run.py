@@ -24,12 +24,12 @@ SOURCE = "summaries"
 """The name of the source that holds the notes."""
 
 QUIET = timedelta(minutes=60)
-"""A session that changed so lately is still going on."""
+"""A session in which something was said so lately is still going on."""
 
 SHORTEST = 400
 """Characters of a session; of less there is nothing to be summarized."""
 
-State = Literal["written", "planned", "unchanged", "edited", "active", "short", "failed", "waiting"]
+State = Literal["written", "planned", "unchanged", "edited", "active", "short", "unreadable", "failed", "waiting"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ def _one(
         return outcome("edited", path=existing.path, detail="you changed it; delete the file to have it written again")
     if existing and existing.session_hash == session_hash(document) and not again:
         return outcome("unchanged", path=existing.path)
-    if now - document.modified < quiet and not again:
+    if now - _ended(document) < quiet and not again:
         return outcome("active", detail="it changed just now")
     if condenser and chat:
         requests = condenser.requests(document)
@@ -182,6 +182,15 @@ def _one(
     path = existing.path if existing else folder / file_name(document)
     write_atomically(path, rendered(document, summary, privacy=label, now=now))
     return outcome("written", by=summary.by, path=path, detail=detail)
+
+
+def _ended(document: Document) -> datetime:
+    """When the session was last heard of: by its own words, else by its file."""
+    try:
+        ended = datetime.fromisoformat(str(document.metadata.get("ended", "")))
+    except ValueError:
+        return document.modified
+    return ended if ended.tzinfo else document.modified
 
 
 # -- sessions ------------------------------------------------------------------------------------------------
@@ -215,7 +224,7 @@ def _documents(brain: Brain, source: Source, item: Item, outcomes: list[Outcome]
         blob = source.read(item)
         yield from map(brain.cleaned, wiring.parser(item).parse(blob))
     except (BrainError, OSError) as error:
-        outcomes.append(Outcome(item.uri, item.uri, "failed", detail=str(error)))
+        outcomes.append(Outcome(item.uri, item.uri, "unreadable", detail=str(error)))
 
 
 # -- where it goes -------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from itertools import zip_longest
 
 from ..errors import ParseError
 from ..transcripts import Entry, Fact, Head, Transcript, decode
-from ..types import Blob, Block, Document, Json, Section
+from ..types import Blob, Block, Document, Item, Json, Section
 
 TITLES = ("custom-title", "agent-name", "ai-title", "summary")
 """Names of facts that are titles, best first."""
@@ -130,12 +130,18 @@ class _Session:
             blocks=tuple(page.blocks),
             date=started,
             created=started,
-            aliases=(key,) if key and not blob.item.uri.endswith(f"/{key}.jsonl") else (),
+            aliases=self._aliases(key, blob.item),
             project=re.split(r"[/\\]", folder.rstrip("/\\"))[-1] or self.fact("project"),
             origins=tuple(exchange.origin() for exchange in exchanges),
             metadata=self._metadata(exchanges, times),
             warnings=warnings,
         )
+
+    def _aliases(self, key: str, item: Item) -> tuple[str, ...]:
+        """The session's id where its file's name is another, and how summaries call the session."""
+        names = () if item.uri.endswith(f"/{key}.jsonl") else (key,)
+        short = (self.session[:8],) if len(self.session) > 8 and not self.subagent else ()
+        return tuple(name for name in dict.fromkeys((*names, *short)) if name)
 
     def _title(self, exchanges: list[_Exchange]) -> str:
         asked = next((_first_line(exchange.prompt, _TITLE) for exchange in exchanges if exchange.prompt), "")

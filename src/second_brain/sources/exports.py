@@ -36,6 +36,7 @@ class _Export(SessionFolder):
     """
 
     exhaustive = True
+    takes_files = True
 
     def __init__(
         self,
