@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .version import __version__
+
 if TYPE_CHECKING:
     from .errors import BrainError
     from .library import Brain
     from .types import Filter, Hit, SearchResult
 
-__version__ = "0.1.0"
 __all__ = ["Brain", "BrainError", "Filter", "Hit", "SearchResult", "__version__"]
 
 _HOMES = {

@@ -13,7 +13,13 @@ from .options import Invocation, json_option
 from .output import Piece, Style, say, say_json, tell
 
 if TYPE_CHECKING:
-    from ..library import Status
+    from collections.abc import Iterator
+
+    from ..health import Status
+    from ..index.sqlite.check import Finding
+
+SECRETS_SHOWN = 20
+"""So many documents in which secrets were masked are named; ``--verbose`` names all."""
 
 SEVERITY: dict[str, Style] = {"ok": "dim", "note": "plain", "warning": "warning", "error": "error"}
 
@@ -40,7 +46,7 @@ def _say_status(found: Status) -> None:
     vectors = f"{found.embedded:,}/{found.chunks:,}"
     lines = (
         ("settings", str(found.home)),
-        ("index", f"{found.index} ({size(found.index_bytes + found.matrix_bytes)})"),
+        ("index", f"{found.index} ({size(found.index_bytes + found.matrix_bytes)})" if found.index_bytes else ""),
         ("documents", f"{found.documents:,} ({size(found.text_bytes)} of text)"),
         ("passages", f"{found.chunks:,}"),
         ("vectors", f"{vectors} ({found.embedder or found.wanted_embedder})"),
@@ -76,7 +82,7 @@ def _say_status(found: Status) -> None:
 @json_option
 @click.pass_obj
 def doctor(invocation: Invocation, fix: bool, as_json: bool) -> int:
-    """Look for damage in the index, and mend it.
+    """Look for damage in the index, and mend it; say where secrets were masked.
 
     Ends with exit code 3 if a warning or an error is left.
     """
@@ -86,13 +92,24 @@ def doctor(invocation: Invocation, fix: bool, as_json: bool) -> int:
     if as_json:
         say_json({"findings": [asdict(finding) for finding in findings]})
     else:
-        for finding in findings:
+        for finding in _shortened(findings, every=invocation.verbose):
             say(Piece(f"{finding.severity:<8}", SEVERITY[finding.severity]), finding.message)
             if finding.remedy:
                 say("        ", Piece(finding.remedy, "dim"))
         if not troubles:
             say("no damage found")
     return Exit.INCOMPLETE if troubles else Exit.DONE
+
+
+def _shortened(findings: list[Finding], *, every: bool) -> Iterator[Finding]:
+    """The findings; of many masked secrets only the first ones and how many documents hold more."""
+    from ..index.sqlite.check import Finding
+
+    notes = [finding for finding in findings if finding.name == "secrets" and finding.severity == "note"]
+    left_out = [] if every else notes[SECRETS_SHOWN:]
+    yield from (finding for finding in findings if finding not in left_out)
+    if left_out:
+        yield Finding("secrets", "note", f"and in {len(left_out)} more documents", "brain --verbose doctor names all")
 
 
 @click.command()

@@ -43,12 +43,15 @@ class Invocation:
     home: str | None
     index: str | None
     verbose: bool
+    privacy: str = ""
+    """The highest label that may be seen; '' leaves it to settings.yaml."""
 
     def open_brain(self) -> Brain:
-        """The brain that the options name. Imports the library: 0.1 s or more."""
+        """The brain that the options name, as far as it may be seen. Imports the library: 0.1 s or more."""
         from ..library import Brain
 
-        return Brain.open(self.home, index=self.index)
+        brain = Brain.open(self.home, index=self.index, clearance=self.privacy)
+        return brain if self.privacy or not brain.settings.see else brain.seen_by(brain.settings.see)
 
 
 def system_path(context: click.Context, parameter: click.Parameter, path: str | None) -> str | None:
@@ -85,11 +88,11 @@ def nearest(word: str, known: Sequence[str]) -> str:
 
 mode_option = click.option(
     "--mode",
-    metavar="lexical|dense|hybrid",
+    metavar="lexical|dense|hybrid|agentic",
     default="hybrid",
     show_default=True,
-    callback=one_of("lexical", "dense", "hybrid"),
-    help="By word, by meaning, or both.",
+    callback=one_of("lexical", "dense", "hybrid", "agentic"),
+    help="By word, by meaning, both, or both for each part of a question that is several.",
 )
 
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
@@ -111,7 +114,11 @@ class Filters(TypedDict):
     """The values of ``filter_options``."""
 
     source: tuple[str, ...]
+    kind: tuple[str, ...]
     type: tuple[str, ...]
+    project: tuple[str, ...]
+    lang: tuple[str, ...]
+    title: tuple[str, ...]
     tag: tuple[str, ...]
     since: datetime | None
     until: datetime | None
@@ -123,7 +130,11 @@ def filter_options(command: Command) -> Command:
     for option in reversed(
         (
             click.option("--source", metavar="NAME", multiple=True, help="Only from this source; may be repeated."),
+            click.option("--kind", metavar="KIND", multiple=True, help="Only of this kind; may be repeated."),
             click.option("--type", metavar="TYPE", multiple=True, help="Only of this type; may be repeated."),
+            click.option("--project", metavar="NAME", multiple=True, help="Only of this project; may be repeated."),
+            click.option("--lang", metavar="CODE", multiple=True, help="Only in this language (en, ja...)."),
+            click.option("--title", metavar="WORDS", multiple=True, help="Only with these words in the title."),
             click.option(
                 "--tag", metavar="TAG", multiple=True, help="Only with this tag or one below it; all must match."
             ),
@@ -154,7 +165,11 @@ def make_filter(values: Filters) -> Filter:
         )
     return Filter(
         sources=values["source"],
+        kinds=values["kind"],
         types=values["type"],
+        projects=values["project"],
+        languages=values["lang"],
+        titles=values["title"],
         tags=values["tag"],
         since=since,
         until=until,

@@ -27,6 +27,8 @@ FIELDS = (
     "modified",
     "status",
     "privacy",
+    "language",
+    "project",
     "description",
     "tags",
     "aliases",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from datetime import UTC
 from typing import Any
@@ -36,12 +37,27 @@ def condition(filter: Filter) -> tuple[str, list[Any]]:
 
     if filter.sources:
         one_of("s.name", filter.sources)
-    if filter.types:
-        # Folded by SQLite on both sides: its lower() knows ASCII only.
-        parts.append(f"lower(d.type) IN ({','.join(['lower(?)'] * len(filter.types))})")
-        values.extend(filter.types)
+    for column, allowed in (
+        ("d.kind", filter.kinds),
+        ("d.type", filter.types),
+        ("d.project", filter.projects),
+        ("d.language", filter.languages),
+    ):
+        if allowed:
+            # Folded by SQLite on both sides: its lower() knows ASCII only.
+            parts.append(f"lower({column}) IN ({','.join(['lower(?)'] * len(allowed))})")
+            values.extend(allowed)
+    for part in filter.titles:
+        parts.append("instr(d.name, ?) > 0")
+        values.append(fold_name(part))
     if filter.privacy is not None:
         one_of("d.privacy", filter.privacy)
+    if filter.uris:
+        parts.append("d.uri IN (SELECT value FROM json_each(?))")
+        values.append(json.dumps(filter.uris))
+    if filter.without_status:
+        parts.append(f"lower(d.status) NOT IN ({','.join(['lower(?)'] * len(filter.without_status))})")
+        values.extend(filter.without_status)
     for tag in filter.tags:
         folded = fold_tag(tag)
         # '0' follows '/': the range holds exactly the descendants.
@@ -73,4 +89,5 @@ def condition(filter: Filter) -> tuple[str, list[Any]]:
 def chunk_condition(filter: Filter) -> tuple[str, list[Any]]:
     """The same over a chunk c alone, for counting: each document is looked at once, however many chunks it has."""
     where, values = condition(filter)
-    return (f"c.document IN (SELECT d.key FROM {DOCUMENTS} WHERE {where})" if where else ""), values
+    tables = DOCUMENTS if filter.path_prefix else "document d JOIN source s ON s.key = d.source"
+    return (f"c.document IN (SELECT d.key FROM {tables} WHERE {where})" if where else ""), values
