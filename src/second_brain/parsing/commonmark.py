@@ -11,7 +11,7 @@ do in Obsidian.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -19,6 +19,7 @@ from pyromark import Markdown, Options
 
 from ..types import Block, Link, Section
 from .links import markdown_link, wikilink
+from .text import code_points
 
 MAX_BLOCKS = 200_000
 """Blocks told apart in one text; what follows is one block more. A change log of 12 MB has 160,000."""
@@ -95,7 +96,7 @@ def read_structure(text: str, start: int = 0) -> Structure:
         if type(error).__name__ != "PanicException":  # Rust's, which is no Exception
             raise
         return _plain(text, start, f"the Markdown parser failed ({error}); read as plain text")
-    place = _code_points(body, start, walk.offsets())
+    place = code_points(body, start, walk.offsets())
     blocks, sections = _layout(text, start, walk.blocks, place)
     links = tuple(link for found in walk.links if (link := found.link(place(found.start))))
     opaque = tuple((place(begin), place(end)) for begin, end in walk.opaque)
@@ -238,20 +239,6 @@ class _Walk:
             self.opaque.append((begin, end))
         elif end > self.opaque[-1][1]:
             self.opaque[-1] = (self.opaque[-1][0], end)
-
-
-def _code_points(body: str, base: int, offsets: Iterable[int]) -> Callable[[int], int]:
-    """Turns byte offsets of ``body`` into code points counted from ``base``; one pass, none for ASCII."""
-    if body.isascii():
-        return base.__add__
-    data = body.encode()
-    table: dict[int, int] = {}
-    before, place = 0, base
-    for offset in sorted(set(offsets)):
-        place += len(data[before:offset].decode())
-        before = table[offset] = offset
-        table[offset] = place
-    return table.__getitem__
 
 
 def _layout(

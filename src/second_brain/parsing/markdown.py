@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator
 from datetime import datetime
 
@@ -13,12 +12,16 @@ from .frontmatter import Frontmatter, read_frontmatter
 from .links import property_links
 from .tags import distinct, inline_tags, property_tags
 from .text import decode
+from .titles import stem_of
 
 DATE_KEYS = ("date", "created", "generated.at", "timestamp")
 """Where a note's own date is looked for, in this order; then in its file name.
 
 ``generated.at`` is Open Knowledge Format 0.2, ``timestamp`` is its 0.1.
 """
+
+RESERVED = {"index.md": "map", "log.md": "history"}
+"""Files of Open Knowledge Format that are no concepts, in this spelling, and what they are read as."""
 
 _FIELDS = frozenset(("title", "type", "description", "status", "privacy", "tags", "tag", "aliases", "alias"))
 """Properties that become fields of the document; all others stay in its metadata, as written."""
@@ -28,7 +31,8 @@ class MarkdownParser:
     """Reads Obsidian notes and any other Markdown, one document a file.
 
     - Title: ``title``, else the only heading of level 1 with no text before it, else the file name.
-    - Type: ``type`` as written, else ``daily`` for a file named by a day, else ``note``.
+    - Type: ``type`` as written, else ``daily`` for a file named by a day, ``map`` for ``index.md`` and ``history`` for
+      ``log.md`` (reserved names of Open Knowledge Format), else ``note``.
     - Dates: see ``DATE_KEYS``; ``created`` is the same without ``date`` and the file name.
     - Tags and aliases: plural and singular properties, lists or text; for tags also those in the text.
     - ``status`` and ``privacy`` in lower case. A list in a place for one text counts by its first item, except
@@ -46,7 +50,7 @@ class MarkdownParser:
         front = read_frontmatter(text)
         structure = read_structure(text, front.body_start)
         properties = {key.casefold(): value for key, value in front.values.items()}
-        stem = _stem(blob.item.uri)
+        stem = stem_of(blob.item.uri)
         date, created, date_warnings = _dates(front, properties, stem)
         tags = distinct(
             (
@@ -59,7 +63,7 @@ class MarkdownParser:
             uri=blob.item.uri,
             source=blob.item.source,
             kind="markdown",
-            type=_text(properties.get("type")) or ("daily" if is_day_name(stem) else "note"),
+            type=_text(properties.get("type")) or _type_by_name(blob.item.uri, stem),
             title=_text(properties.get("title")) or _heading_on_top(structure) or stem,
             text=text,
             modified=blob.item.modified,
@@ -79,10 +83,8 @@ class MarkdownParser:
         )
 
 
-def _stem(uri: str) -> str:
-    """The file name without its extension, in NFC."""
-    name = uri.rpartition("/")[2]
-    return unicodedata.normalize("NFC", name.rpartition(".")[0] or name)
+def _type_by_name(uri: str, stem: str) -> str:
+    return RESERVED.get(uri.rpartition("/")[2]) or ("daily" if is_day_name(stem) else "note")
 
 
 def _text(value: Json) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Callable, Iterable
 
 INLINE_LIMIT = 200
 """Characters of base64 that may stay. An icon in a badge is below it, a picture far above."""
@@ -35,6 +36,23 @@ def decode(data: bytes) -> tuple[str, tuple[str, ...]]:
     if ";base64," in text:
         text = _INLINE_DATA.sub(_placeholder, text)
     return text, warnings
+
+
+def code_points(text: str, base: int, offsets: Iterable[int]) -> Callable[[int], int]:
+    """Turns these byte offsets of ``text`` into code points counted from ``base``; one pass, none for ASCII.
+
+    For readers that count bytes of UTF-8.
+    """
+    if text.isascii():
+        return base.__add__
+    data = text.encode()
+    table: dict[int, int] = {}
+    before, place = 0, base
+    for offset in sorted(set(offsets)):
+        place += len(data[before:offset].decode())
+        before = offset
+        table[offset] = place
+    return table.__getitem__
 
 
 def _decoded(data: bytes) -> tuple[str, tuple[str, ...]]:

@@ -1,6 +1,7 @@
 """Where does text come from? A source lists its items and gives their bytes; it interprets nothing.
 
-`markdown` is a folder of notes. The rest are its parts, ready for other kinds of folders:
+`markdown` is a folder of notes, `documents` one of PDF and office files, `code` one of programs, and `repo` is that of
+a git repository, which `git` is asked about. All are a `folder`. The rest are its parts, ready for other kinds:
 `walking` lists a folder tree, `ignore` knows git's ignore rules, `obsidian` the vault's own exclusions,
 `reading` opens one file, `fingerprints` tell whether one may have changed, `paths` turns names on disk into
 uris.

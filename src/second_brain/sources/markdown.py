@@ -2,98 +2,31 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
-
 from ..protocols import Scan
-from ..types import Blob, Failure, Item
-from .ignore import compile_patterns, covers, verdict
-from .obsidian import SETTINGS, hidden_in_obsidian
-from .paths import absolute, joined
-from .reading import DEFAULT_MAX_BYTES, read_file
-from .walking import scan_folder
+from ..types import Item
+from .documents import document_bytes, document_type, without_unreadable
+from .folder import FolderSource
 
 MEDIA_TYPE = "text/markdown"
 SUFFIXES = (".md", ".markdown")
 
-_SEPARATOR = os.sep.encode()
 
+class MarkdownSource(FolderSource):
+    """The ``.md`` and ``.markdown`` files below a folder, in any letter case, and what lies between them.
 
-class MarkdownSource:
-    """The ``.md`` and ``.markdown`` files below a folder, in any letter case.
-
-    Left out: what git, ``.indexignore`` or Obsidian's excluded files leave out, hidden and temporary files,
-    links, repositories and other sources inside (see `walking`).
-
-    Args:
-        name: the first segment of every uri; no ``/``.
-        root: the folder. Relative paths are resolved now, links in it when it is listed.
-        include: patterns as in .gitignore. If there are any, only files that match, or lie in a folder that
-            matches, are listed.
-        exclude: patterns as in .gitignore. What matches is left out, whatever the ignore files say.
-        skip_dirs: roots of other sources. Each file belongs to the source whose root is nearest.
-        max_bytes: files above are listed, and refused when read.
+    That is: Obsidian's canvases and bases, and the documents of `documents`, but for tables, which in a vault are
+    data more often than text. For what is left out and the arguments see `FolderSource`.
     """
 
     kind = "markdown"
-    exhaustive = True
 
-    def __init__(
-        self,
-        name: str,
-        root: Path,
-        *,
-        include: Sequence[str] = (),
-        exclude: Sequence[str] = (),
-        skip_dirs: Sequence[Path] = (),
-        max_bytes: int = DEFAULT_MAX_BYTES,
-    ) -> None:
-        self.name = name
-        self._root = absolute(root)
-        self._skip_dirs = tuple(skip_dirs)
-        self._max_bytes = max_bytes
-        self._include = compile_patterns("\n".join(include))
-        self._exclude = compile_patterns("\n".join(exclude))
+    def media_type(self, name: str) -> str | None:
+        """What a file of this name holds; None when such files are not wanted."""
+        return MEDIA_TYPE if name.lower().endswith(SUFFIXES) else document_type(name)
 
     def scan(self) -> Scan:
         """List the notes. About 10 µs a file. Raises SourceError when the root cannot be listed."""
-        problems: list[str] = []
-        in_obsidian = hidden_in_obsidian(os.path.realpath(self._root), problems)
-        scan = scan_folder(
-            self._root,
-            source=self.name,
-            media_type=_media_type,
-            excluded=self._exclusion(in_obsidian),
-            other_roots=self._skip_dirs,
-            now_ns=time.time_ns(),
-        )
-        uri = f"{self.name}/{SETTINGS.decode()}"
-        failures = tuple(Failure(uri, "walk", problem) for problem in problems)
-        return Scan(scan.items, failures + scan.failures, scan.unlisted, scan.skipped)
+        return without_unreadable(super().scan())
 
-    def read(self, item: Item) -> Blob:
-        """The bytes of a listed item.
-
-        Raises FileNotFoundError when it vanished, or when a folder above it became a link; OSError when it
-        cannot be read now; BinaryFile or FileTooLarge.
-        """
-        # A folder above that became a link since the scan would lead elsewhere.
-        root, folder = self._root, os.path.dirname(item.path.encode("utf-8"))
-        if os.path.realpath(folder) != joined(os.path.realpath(root), folder[len(root) :].lstrip(_SEPARATOR)):
-            raise FileNotFoundError(errno.ENOENT, f"not below the root of source '{self.name}'", item.path)
-        return Blob(item, read_file(item, self._max_bytes))
-
-    def _exclusion(self, in_obsidian: Callable[[str], bool]) -> Callable[[str], bool]:
-        def excluded(path: str) -> bool:
-            if in_obsidian(path) or verdict(self._exclude, path):
-                return True
-            return bool(self._include) and not path.endswith("/") and not covers(self._include, path)
-
-        return excluded
-
-
-def _media_type(name: str) -> str | None:
-    return MEDIA_TYPE if name.lower().endswith(SUFFIXES) else None
+    def _bytes(self, item: Item) -> bytes:
+        return document_bytes(item, self._max_bytes)

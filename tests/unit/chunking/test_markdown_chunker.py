@@ -19,9 +19,15 @@ def read(text: str, uri: str = "notes/sub/Sample.md") -> Document:
     return document
 
 
-def chunks(text: str, max_chars: int = 1200) -> Sequence[Chunk]:
+class Sections(MarkdownChunker):
+    """Every section is a passage, however small."""
+
+    join_below = 0.0
+
+
+def chunks(text: str, max_chars: int = 1200, chunker: type[MarkdownChunker] = Sections) -> Sequence[Chunk]:
     document = read(text)
-    found = MarkdownChunker(max_chars).chunk(document)
+    found = chunker(max_chars).chunk(document)
     check_chunks(document, found)
     return found
 
@@ -30,8 +36,41 @@ def texts(text: str, max_chars: int = 1200) -> list[str]:
     return [chunk.text for chunk in chunks(text, max_chars)]
 
 
+def joined(text: str, max_chars: int = 1200) -> list[tuple[str, tuple[str, ...]]]:
+    return [(chunk.text, chunk.heading_path) for chunk in chunks(text, max_chars, MarkdownChunker)]
+
+
+def test_small_sections_beside_one_another_are_one_chunk() -> None:
+    """The quote is exact, from the first heading to the end of the last text; the path is what they share."""
+    assert joined("# A\n\na\n\n## B\n\nb\n\n\n## C\n\nc\n") == [("# A\n\na\n\n## B\n\nb\n\n\n## C\n\nc", ("A",))]
+    assert joined("# A\n\n## B\n\nb\n\n### C\n\nc\n") == [("# A\n\n## B\n\nb\n\n### C\n\nc", ("A", "B"))]
+    assert joined("# A\n\na\n\n# B\n\nb\n") == [("# A\n\na\n\n# B\n\nb", ())]
+
+
+def test_sections_are_joined_as_long_as_they_fit_into_one_chunk() -> None:
+    """No joined chunk is over the budget; the next one begins a new chunk."""
+    sections = [f"## Part {number}\n\n{'x' * 300}\n\n" for number in range(10)]
+    found = chunks("".join(sections), chunker=MarkdownChunker)
+    assert [chunk.text.count("## Part") for chunk in found] == [3, 3, 3, 1]
+    assert all(fits(chunk.text, 0, len(chunk.text), 1200) for chunk in found)
+
+
+def test_two_sections_that_are_no_small_ones_stay_apart() -> None:
+    """Each says enough by itself, though both would fit into one chunk; a small one is joined to either."""
+    large = "y" * 550
+    assert len(joined(f"## A\n\n{large}\n\n## B\n\n{large}\n")) == 2
+    assert len(joined(f"## A\n\n{large}\n\n## B\n\nsmall\n")) == 1
+    assert len(joined(f"## A\n\nsmall\n\n## B\n\n{large}\n")) == 1
+
+
+def test_japanese_sections_are_small_by_what_they_say() -> None:
+    """A character of Japanese weighs three, so that 200 of them are no small section."""
+    assert len(joined(f"## 一\n\n{'鷺' * 190}\n\n## 二\n\n{'鷺' * 190}\n")) == 2
+    assert len(joined(f"## 一\n\n{'鷺' * 100}\n\n## 二\n\n{'鷺' * 190}\n")) == 1
+
+
 def test_a_section_that_fits_is_one_chunk_with_its_heading() -> None:
-    """Also when it is short: small sections are not thrown together."""
+    """Also when it is short, for a chunker that joins nothing."""
     found = chunks("before\n\n# A\n\na\n\n## B\n\nb\n\n\n")
     assert [(chunk.text, chunk.heading_path) for chunk in found] == [
         ("before", ()),

@@ -113,7 +113,9 @@ def test_titles_from_file_names(uri: str, title: str) -> None:
     ("uri", "text", "kind"),
     [
         ("notes/a.md", "", "note"),
-        ("notes/index.md", "# Decisions\n", "note"),
+        ("notes/index.md", "# Decisions\n", "map"),
+        ("notes/log.md", "## 2031-04-05\n", "history"),
+        ("notes/Index.md", "# Decisions\n", "note"),
         ("notes/README.md", "", "note"),
         ("notes/2031-04-05.md", "", "daily"),
         ("notes/20310405.md", "", "daily"),
@@ -124,7 +126,7 @@ def test_titles_from_file_names(uri: str, title: str) -> None:
     ],
 )
 def test_types(uri: str, text: str, kind: str) -> None:
-    """The property as written, else daily for a file named by a day, else note."""
+    """The property as written, else daily for a file named by a day, the two reserved names of OKF, else note."""
     assert read(text, uri).type == kind
 
 
@@ -211,3 +213,19 @@ def test_warnings_come_in_the_order_of_the_file() -> None:
     """Bytes, frontmatter, dates, text."""
     document = read(b"---\ntitle: a: b\ndate: soon\n---\n\xff\n")
     assert [warning.partition(":")[0] for warning in document.warnings] == ["line 5", "line 2", "line 3"]
+
+
+def test_the_keys_of_open_knowledge_format_are_kept_as_written() -> None:
+    """Where it comes from, who confirmed it and until when; a single confirmation is a list of one."""
+    text = (
+        "---\ntype: Metric\nresource: https://example.com/t\nstale_after: 2031-04-05T00:00:00Z\n"
+        "generated: {by: human:me, at: 2031-04-01T10:00:00Z}\nverified: {by: human:mika, at: 2031-04-02T10:00:00Z}\n"
+        "sources:\n  - {id: ga4, resource: /refs/ga4.md, usage_count: 5000}\n---\n"
+    )
+    assert read(text).metadata == {
+        "resource": "https://example.com/t",
+        "stale_after": "2031-04-05T00:00:00Z",
+        "generated": {"by": "human:me", "at": "2031-04-01T10:00:00Z"},
+        "verified": [{"by": "human:mika", "at": "2031-04-02T10:00:00Z"}],
+        "sources": [{"id": "ga4", "resource": "/refs/ga4.md", "usage_count": "5000"}],
+    }
