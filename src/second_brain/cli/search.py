@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from .exits import Exit
+from .facets import facets_as_json, say_facets
 from .moments import local, shown
 from .options import Filters, Invocation, WrongUsage, filter_options, json_option, make_filter, mode_option
-from .output import Piece, clean, say, say_json, tell
+from .output import Piece, clean, say, say_json, say_verbatim, tell
 from .quote import quote, word_pattern
 
 if TYPE_CHECKING:
@@ -51,8 +52,17 @@ class _Question(click.Command):
     type=click.IntRange(min=0),
     default=2,
     show_default=True,
-    help="At most so many hits of one document; 0 for no cap.",
+    help="At most so many hits of one document; 0 for every passage by itself, none merged or folded.",
 )
+@click.option("--strict", is_flag=True, help="Leave out what is deprecated, superseded, obsolete or archived.")
+@click.option(
+    "--budget",
+    metavar="TOKENS",
+    type=click.IntRange(min=1),
+    help="As text for an agent, of at most so many tokens (estimated).",
+)
+@click.option("--cursor", metavar="CURSOR", default="", help="The next page of the same search.")
+@click.option("--facets", "with_facets", is_flag=True, help="Also count the notes that hold words of the query.")
 @click.option("--explain", is_flag=True, help="Show how each score came to be.")
 @json_option
 @click.pass_obj
@@ -62,6 +72,10 @@ def search(
     limit: int,
     mode: Mode,
     per_document: int,
+    strict: bool,
+    budget: int | None,
+    cursor: str,
+    with_facets: bool,
     explain: bool,
     as_json: bool,
     **filters: Unpack[Filters],
@@ -69,7 +83,8 @@ def search(
     """Find passages by word and by meaning.
 
     Several words need no quotes. A lone - reads the query from standard input. WHEN is a date (2031-05-02),
-    a time (2031-05-02T09:30), 7d, 2w, 3m, 1y, today or yesterday, in your time zone.
+    a time (2031-05-02T09:30), 7d, 2w, 3m, 1y, today or yesterday, in your time zone. The query itself may hold
+    fields (type:meeting tag:ops after:2031-03) and words of time (last week, 先月).
 
     \b
     Examples:
@@ -82,36 +97,62 @@ def search(
         raise WrongUsage("the query is empty", "type what you look for: brain search valve torque")
     wanted = make_filter(filters)
     with invocation.open_brain() as brain:
-        result = brain.search(query, limit=limit, mode=mode, filter=wanted, per_document=per_document or None)
+        result = brain.search(
+            query,
+            limit=limit,
+            mode=mode,
+            filter=wanted,
+            per_document=per_document or None,
+            condensed=per_document > 0,
+            strict=strict,
+            cursor=cursor,
+        )
+        counted = brain.facets(query, filter=wanted) if with_facets else None
         nothing_indexed = not result.hits and not brain.recent(limit=1)
+    if budget is not None:
+        return _say_packed(result, budget, as_json=as_json)
     if as_json:
         say_json(
             {
                 "query": result.query,
                 "mode": result.mode,
+                "understood": result.understood,
+                "confidence": result.confidence,
                 "hits": [hit_as_json(hit, explain=explain) for hit in result.hits],
+                "rolled_up": [hit_as_json(hit, explain=explain) for hit in result.rolled_up],
                 "notices": result.notices,
+                "cursor": result.cursor,
+                **({"facets": facets_as_json(counted)} if counted else {}),
             }
         )
         return Exit.DONE
     pattern = word_pattern(query)
     width = min(shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns, MAX_WIDTH)
-    for hit in result.hits:
-        if hit.rank > 1:
+    for reading in result.understood:
+        tell(Piece(reading, "dim"))
+    for position, hit in enumerate((*result.hits, *result.rolled_up)):
+        if position:
             say()
-        _say_hit(hit)
+        _say_hit(hit, _hub_title(hit, result))
         for line in quote(clean(_below_headings(hit)), pattern, width=max(width - 6, 20), lines=QUOTE_LINES):
             say("    ", *(Piece(text, "match" if matched else "plain") for text, matched in line))
         for note in hit.notes:
             say("    ", Piece(f"note: {note}", "warning"))
+        if hit.also_in:
+            say("    ", Piece(f"the same also in: {', '.join(dict.fromkeys(hit.also_in))}", "dim"))
         if explain:
             _say_explanation(hit)
+    if counted:
+        say()
+        say_facets(counted)
     for notice in result.notices:
         tell(Piece(f"note: {notice}", "dim"))
     told = result.notices and (pattern is None or nothing_indexed)
     if not result.hits and not told:
         for advice in _advice(result, filtered=wanted != type(wanted)()):
             tell(advice)
+    if result.cursor and (cursor or invocation.verbose):
+        tell(Piece(f"more: the same search with --cursor {result.cursor}", "dim"))
     if invocation.verbose:
         tell(Piece(" ".join(f"{stage} {ms:.0f} ms" for stage, ms in result.timings_ms.items()), "dim"))
     return Exit.DONE
@@ -127,9 +168,39 @@ def hit_as_json(hit: Hit, *, explain: bool) -> dict[str, object]:
     return fields
 
 
-def _say_hit(hit: Hit) -> None:
+def _say_packed(result: SearchResult, budget: int, *, as_json: bool) -> int:
+    """The answer within a budget of tokens: as text, or its excerpts as an object."""
+    from ..answering.packing import packed
+
+    answer = packed(result, budget_tokens=budget)
+    if not as_json:
+        say_verbatim(answer.text)
+        return Exit.DONE
+    say_json(
+        {
+            "query": result.query,
+            "mode": result.mode,
+            "understood": result.understood,
+            "confidence": result.confidence,
+            "excerpts": [asdict(excerpt) for excerpt in answer.excerpts],
+            "shown": answer.shown,
+            "tokens": answer.tokens,
+            "notices": result.notices,
+            "cursor": answer.cursor,
+        }
+    )
+    return Exit.DONE
+
+
+def _hub_title(hit: Hit, result: SearchResult) -> str:
+    """The title of the hub that brought a hit, '' for what was found itself."""
+    return next((hub.title for hub in result.hits if hub.uri == hit.via), hit.via)
+
+
+def _say_hit(hit: Hit, hub: str) -> None:
     headings = hit.heading_path[1:] if hit.heading_path[:1] == (hit.title,) else hit.heading_path
-    say(f"{hit.rank}. ", Piece(hit.title, "title"), *(f" › {heading}" for heading in headings))
+    via = (Piece(f"  via {hub}", "dim"),) if hub else ()
+    say(f"{hit.rank}. ", Piece(hit.title, "title"), *(f" › {heading}" for heading in headings), *via)
     about = [shown(hit.date), f"{hit.source}/{hit.type}" if hit.type else hit.source, hit.status]
     about.extend(f"#{tag}" for tag in hit.tags[:5])
     say(
@@ -181,7 +252,7 @@ def _advice(result: SearchResult, *, filtered: bool) -> Iterator[str]:
     """What could be done about an empty answer. That vectors are missing is among its notices."""
     yield "nothing found"
     if filtered:
-        yield "  try it without the filters (--source, --type, --tag, --since, --until, --path-prefix)"
+        yield "  try it without the filters (--source, --type, --tag, --since, ...)"
     if result.mode == "lexical":
         yield "  try other words, or fewer"
     yield "  `brain index` reads what is new; `brain status` shows what is indexed"
