@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 
 import click
 
@@ -46,8 +45,6 @@ def mcp(invocation: Invocation, toolsets: str, read_only: bool, privacy: str | N
         run(tools, Desk(view, owner, roots, project))
     except ImportError as error:
         raise MissingExtra("the MCP server", "mcp") from error
-    finally:
-        sys.stdout = sys.__stdout__
     return Exit.DONE
 
 

@@ -10,9 +10,10 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from io import TextIOWrapper
-from typing import Any
+from typing import BinaryIO, cast
 
 from .desk import Desk
 from .toolsets import Tool
@@ -23,31 +24,39 @@ PARENT_EVERY_S = 2.0
 
 def serve(tools: Sequence[Tool], desk: Desk) -> None:
     """Serve until stdin ends or the parent is gone."""
-    protocol = _moved_stdout()
-    _end_with_parent()
-    import anyio
-    from mcp.server.stdio import stdio_server
+    with _moved_stdout() as protocol:
+        _end_with_parent()
+        import anyio
+        from mcp.server.stdio import stdio_server
 
-    from .adapter import make_server
+        from .adapter import make_server
 
-    server = make_server(tools, lambda context: desk)
+        server = make_server(tools, lambda context: desk)
 
-    async def run() -> None:
-        stdin = anyio.wrap_file(TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace"))
-        stdout = anyio.wrap_file(TextIOWrapper(protocol, encoding="utf-8"))
-        async with stdio_server(stdin, stdout) as (read, write):
-            await server.run(read, write, server.create_initialization_options())
+        async def run() -> None:
+            stdin = anyio.wrap_file(TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace"))
+            stdout = anyio.wrap_file(TextIOWrapper(protocol, encoding="utf-8"))
+            async with stdio_server(stdin, stdout) as (read, write):
+                await server.run(read, write, server.create_initialization_options())
 
-    anyio.run(run)
+        anyio.run(run)
 
 
-def _moved_stdout() -> Any:
-    """The real stdout as a binary stream; whatever else is written goes to stderr from now on."""
-    sys.stdout.flush()
+@contextmanager
+def _moved_stdout() -> Iterator[BinaryIO]:
+    """The real stdout as a binary stream; whatever else is written meanwhile goes to stderr."""
+    shown = sys.stdout
+    shown.flush()
     own = os.dup(1)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
-    return os.fdopen(own, "wb", buffering=0)
+    try:
+        with os.fdopen(os.dup(own), "wb", buffering=0) as protocol:
+            yield cast(BinaryIO, protocol)
+    finally:
+        sys.stdout = shown
+        os.dup2(own, 1)
+        os.close(own)
 
 
 def _end_with_parent() -> None:
