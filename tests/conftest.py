@@ -45,6 +45,11 @@ class Notes:
         assert self.brain.embed().failures == ()
         return report
 
+    def reopen(self, **environment: str) -> None:
+        """Open the brain anew, as another process would, with these variables."""
+        self.brain.close()
+        self.brain = Brain.open(self.home, environment=environment)
+
     def found(self, text: str, *, mode: Any = "lexical", **options: Any) -> list[str]:
         """The paths of the notes that a search finds, best first."""
         hits = self.brain.search(text, mode=mode, **options).hits
@@ -61,5 +66,5 @@ def make_notes() -> type[Notes]:
 def notes(tmp_path: Path) -> Iterator[Notes]:
     """An empty folder of notes and its brain."""
     made = Notes(tmp_path)
-    with made.brain:
-        yield made
+    yield made
+    made.brain.close()

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, get_args
 
+from .chunking import CHUNKER_VERSION
 from .errors import BrainError, ModelError, ParseError, SourceError
 from .graph.links import LinkResolver
 from .index.sqlite.records import Change, ItemState, Removal, Replacement, Touch, Unread
@@ -111,6 +112,7 @@ def sync(
         StorageError: the index cannot be written; what was written before stays.
     """
     started = time.perf_counter()
+    index.expect_chunks(CHUNKER_VERSION)
     reports = [_sync_source(index, source, reading, now, progress, prune, only, claimed) for source in sources]
     index.vectors.prune()
     index.vectors.refresh()

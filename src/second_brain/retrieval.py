@@ -7,7 +7,7 @@ order the steps run, what happens when one of them cannot run, and what the read
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -16,16 +16,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .analysis import QueryTerms, match_expression, query_terms
+from .analysis import QueryTerms, match_expression, phrase_expression, query_terms
+from .analysis.scripts import script_of
 from .errors import BrainError, IndexLocked, ModelError
 from .index.sqlite.filters import fold_name
 from .index.sqlite.records import Candidate, StoredChunk
 from .index.sqlite.store import SqliteIndex
 from .protocols import Embedder, TokenEmbedder
 from .ranking import adjust, diversity
+from .ranking.adjust import Adjustments, SourceRules, Traits
+from .ranking.crossing import expected_words
 from .ranking.fusion import FusionSettings, Scale, convex_combination, observed_scale, reciprocal_rank_fusion
 from .ranking.late import max_sim
-from .types import Explanation, Filter, Hit, Mode, Query, Ranking, SearchResult, Signal
+from .types import Explanation, Filter, Hit, Json, Mode, Query, Ranking, SearchResult, Signal
 
 MIN_CANDIDATES = 100
 """Each retriever yields so many at least."""
@@ -39,13 +42,11 @@ LONGEST_NAME = 200
 MIN_PREFIX = 3
 """A term that the index does not hold is looked for as the beginning of others from so many characters on."""
 
+CALLED = 0.5
+"""What a document gains that links call what the query says, as a share of what one gains whose name it is."""
 
-@dataclass(frozen=True, slots=True)
-class SourceRules:
-    """What the settings say of one source. ``half_life_days`` None: its documents do not age."""
-
-    weight: float = 1.0
-    half_life_days: float | None = None
+WHOLE = 0.3
+"""What a passage gains that holds a whole identifier or message of the query, as a share of the best score."""
 
 
 @dataclass(slots=True)
@@ -65,13 +66,19 @@ class _Watch:
 
 @dataclass(slots=True)
 class _Question:
-    """A query understood, with its vector and the rows of its tokens from the moment that they were needed."""
+    """A query understood, with its vector and the rows of its tokens from the moment that they were needed.
+
+    ``held`` says which chunks hold each phrase of the query, ``script`` what the query is written in.
+    """
 
     query: Query
     terms: QueryTerms
     watch: _Watch
+    script: int = 0
     vector: Any = None
     rows: npt.NDArray[np.float32] | None = None
+    held: dict[tuple[str, ...], tuple[int, ...]] = field(default_factory=dict)
+    candidates: dict[int, Candidate] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +93,7 @@ class Retriever:
     fusion: FusionSettings = FusionSettings()
     rules: Mapping[str, SourceRules] = field(default_factory=dict)
     late: bool = True
+    adjustments: Adjustments = field(default_factory=Adjustments)
 
     def search(self, query: Query) -> SearchResult:
         """The best hits, and what the reader must know about them.
@@ -99,12 +107,12 @@ class Retriever:
         if not terms.terms:
             notice = "the query holds no word to search for: type some words"
             return SearchResult(query.text, query.mode, (), (notice,), watch.spent)
-        asked = _Question(query, terms, watch)
+        asked = _Question(query, terms, watch, script_of(query.text))
         depth = max(MIN_CANDIDATES, 4 * query.limit)
         while True:
             notices: list[str] = []
             rankings, mode = self._retrieve(asked, depth, notices)
-            best = self._best(rankings, mode, query, watch)
+            best = self._best(asked, rankings, mode)
             if len(best) == query.limit or all(len(ranking.entries) < depth for ranking in rankings):
                 break
             if len(best) >= self.index.terms.count(query.filter, per_document=query.per_document):
@@ -122,17 +130,21 @@ class Retriever:
         return SearchResult(query.text, mode, hits, tuple(notices), watch.spent)
 
     def _best(
-        self, rankings: list[Ranking], mode: Mode, query: Query, watch: _Watch
+        self, asked: _Question, rankings: list[Ranking], mode: Mode
     ) -> list[tuple[float, Candidate, Explanation]]:
         """The first ``limit`` candidates, at most ``per_document`` of each document."""
+        query, watch = asked.query, asked.watch
         with watch("fuse"):
             named = self._named(query)
-            found = {key: None for ranking in rankings for key, _ in ranking.entries}
-            candidates = self.index.candidates([*found, *(key for key in named.values() if key not in found)])
-            signals = self._fuse(rankings, mode, candidates)
-            self._lift_named(signals, named, candidates)
+            held = (key for keys in asked.held.values() for key in keys)
+            found = [key for ranking in rankings for key, _ in ranking.entries]
+            self._look_up(asked, [*found, *held, *(first for first, _, _ in named.values())])
+            signals = self._fuse(asked, rankings, mode)
+            self._lift_named(asked, signals, named)
         with watch("adjust"):
-            scored = self._adjusted(signals, candidates, query)
+            self._adjust(asked, signals)
+            self._lift_whole(asked, signals)
+            scored = self._scored(asked, signals)
         with watch("group"):
             ordered = ((entry, entry[1].document) for entry in scored)
             return list(islice(diversity.cap(ordered, query.per_document), query.limit))
@@ -148,6 +160,7 @@ class Retriever:
             try:
                 with watch("lexical"):
                     rankings.append(self._lexical(query, asked.terms, depth))
+                    asked.held = self._holding(query, asked.terms, depth)
             except BrainError as error:
                 failed = error
                 notices.append(f"lexical search failed: {error}; {error.hint}")
@@ -193,6 +206,20 @@ class Retriever:
             bound = max(bound, ranking.entries[0][1])  # FTS5 may give more to a word that few of all chunks hold
         return Ranking("lexical", ranking.entries, bound)
 
+    def _holding(self, query: Query, terms: QueryTerms, depth: int) -> dict[tuple[str, ...], tuple[int, ...]]:
+        """The chunks that hold what the query wants in one piece, the best of each, whatever else they hold."""
+        found = {}
+        for sequence in (*terms.phrases, *terms.wholes):
+            ranking = self.index.lexical(phrase_expression(sequence), query.filter, depth)
+            found[sequence] = tuple(key for key, _ in ranking.entries)
+        return found
+
+    def _look_up(self, asked: _Question, keys: Iterable[int]) -> None:
+        """Learn what is not known yet of these chunks."""
+        missing = [key for key in dict.fromkeys(keys) if key not in asked.candidates]
+        if missing:
+            asked.candidates.update(self.index.candidates(missing))
+
     def _by_meaning(self, asked: _Question, depth: int, also: list[Ranking], notices: list[str]) -> list[Ranking]:
         """The dense ranking and, in a hybrid search, that by tokens; none while there are no vectors to search."""
         query = asked.query
@@ -215,8 +242,10 @@ class Retriever:
                 else:
                     asked.vector = embedder.embed_queries([query.text])[0]
         with asked.watch("dense"):
-            ranking = self.index.dense(asked.vector, query.filter, depth)
-            ranking = self._completed(ranking, asked.vector, also)
+            # With the scores of what other retrievers found too, so that none is taken for dissimilar.
+            others = [key for other in also for key, _ in other.entries]
+            others += (key for keys in asked.held.values() for key in keys)
+            ranking = self.index.dense(asked.vector, query.filter, depth, script=asked.script, also=others)
         waiting = self.index.vectors.waiting_count(query.filter)
         if waiting:
             how = "not searched" if query.mode == "dense" else "searched by word only"
@@ -226,10 +255,16 @@ class Retriever:
         if asked.rows is None:
             return [ranking]
         with asked.watch("late"):
-            return [ranking, *self._late(asked.rows, ranking, notices)]
+            return [ranking, *self._late(asked, ranking, notices)]
 
-    def _late(self, rows: npt.NDArray[np.float32], dense: Ranking, notices: list[str]) -> list[Ranking]:
-        """Those that have a vector, by their tokens; an empty list while none has tokens."""
+    def _late(self, asked: _Question, dense: Ranking, notices: list[str]) -> list[Ranking]:
+        """Those that have a vector, by their tokens; an empty list while none has tokens.
+
+        Passages in another script are raised as their cosines are: tokens too are nearer to those of their own.
+        """
+        rows = asked.rows
+        if rows is None:
+            return []
         keys = [key for key, _ in dense.entries]
         codes = self.index.vectors.codes(keys, rows.shape[1] // 8)
         if len(codes) < len(keys):
@@ -238,24 +273,17 @@ class Retriever:
                 " ranked without; run `brain embed`"
             )
         listed = [key for key in keys if key in codes]
-        scores = max_sim(rows, [codes[key] for key in listed]).round(6).tolist()
-        entries = sorted(zip(listed, scores, strict=True), key=lambda entry: -entry[1])
+        scores = max_sim(rows, [codes[key] for key in listed])
+        if dense.shifts:
+            self._look_up(asked, listed)
+            scripts = [asked.candidates[key].script if key in asked.candidates else 0 for key in listed]
+            scores = scores + [dense.shifts.get(script, 0.0) for script in scripts]
+        entries = sorted(zip(listed, scores.round(6).tolist(), strict=True), key=lambda entry: -entry[1])
         return [Ranking("late", tuple(entries))] if entries else []
-
-    def _completed(self, ranking: Ranking, vector: Any, others: list[Ranking]) -> Ranking:
-        """The ranking with the scores of what other retrievers found too, so that none is taken for dissimilar."""
-        listed = {key for key, _ in ranking.entries}
-        missing = [key for other in others for key, _ in other.entries if key not in listed]
-        scores = self.index.vectors.similarities(missing, vector)
-        extra = [(key, scores[key]) for key in missing if key in scores]
-        extra.sort(key=lambda entry: -entry[1])  # equal ones stay in the order in which they were found
-        return Ranking(ranking.name, (*ranking.entries, *extra))
 
     # -- order -------------------------------------------------------------------------------------------
 
-    def _fuse(
-        self, rankings: list[Ranking], mode: Mode, candidates: Mapping[int, Candidate]
-    ) -> dict[int, tuple[Signal, ...]]:
+    def _fuse(self, asked: _Question, rankings: list[Ranking], mode: Mode) -> dict[int, tuple[Signal, ...]]:
         if mode != "hybrid":
             return {
                 key: (Signal(ranking.name, "add", score, f"rank {rank}"),)
@@ -263,55 +291,88 @@ class Retriever:
                 for rank, (key, score) in enumerate(ranking.entries, start=1)
             }
 
-        embedded = {key for ranking in rankings if ranking.name == "dense" for key, _ in ranking.entries}
-        compared = {key for ranking in rankings if ranking.name == "late" for key, _ in ranking.entries}
+        candidates = asked.candidates
+        by_name = {ranking.name: ranking for ranking in rankings}
+        embedded = {key for key, _ in by_name["dense"].entries}
+        compared = {key for key, _ in by_name["late"].entries} if "late" in by_name else set()
+        credited: set[int] = set()
 
         def weights(key: int) -> Mapping[str, float]:
             if key not in embedded:
                 return {"lexical": 1.0}  # it waits for its vector: that says nothing against it
             kind = candidates[key].kind if key in candidates else ""
-            return self.fusion.weights(kind, late=key in compared)
+            shares = self.fusion.weights(kind, late=key in compared)
+            if key in credited:
+                shares["expected words"] = shares.pop("lexical")
+            return shares
 
         if self.fusion.method == "rrf":
             return reciprocal_rank_fusion(rankings, weights=weights, k=self.fusion.rrf_k)
-        return convex_combination(rankings, weights=weights, scales={r.name: _scale(r) for r in rankings})
+        scales = {ranking.name: _scale(ranking) for ranking in rankings}
+        if by_name["dense"].shifts:
+            scripts = {key: candidate.script for key, candidate in candidates.items()}
+            meaning = by_name.get("late") or by_name["dense"]
+            expected = expected_words(by_name["lexical"], meaning, scripts, asked.script)
+            credited.update(key for key, _ in expected.entries)
+            rankings = [*rankings, expected]
+            scales[expected.name] = scales["lexical"]
+        return convex_combination(rankings, weights=weights, scales=scales)
 
-    def _named(self, query: Query) -> dict[int, int]:
-        """The first chunk of each document that the whole query names, by document."""
+    def _named(self, query: Query) -> dict[int, tuple[int, float, str]]:
+        """Of each document that the whole query names: its first chunk, how much that counts, and why."""
         name = fold_name(query.text)
-        return self.index.named(name, query.filter) if name and len(name) <= LONGEST_NAME else {}
+        if not name or len(name) > LONGEST_NAME:
+            return {}
+        called = self.index.linked_as(query.text.strip(), query.filter)
+        named = self.index.named(name, query.filter)
+        return {
+            **{key: (first, CALLED, "links to it say so") for key, first in called.items()},
+            **{key: (first, 1.0, "the query is its title, alias or file name") for key, first in named.items()},
+        }
 
     def _lift_named(
-        self, signals: dict[int, tuple[Signal, ...]], named: Mapping[int, int], candidates: Mapping[int, Candidate]
+        self,
+        asked: _Question,
+        signals: dict[int, tuple[Signal, ...]],
+        named: Mapping[int, tuple[int, float, str]],
     ) -> None:
         """Put the best chunk of a document that the query names above all others."""
         scores = {key: Explanation(parts).replay() for key, parts in signals.items()}
         most = max(scores.values(), default=1.0)
-        for document, first in named.items():
-            own = [key for key in scores if key in candidates and candidates[key].document == document]
+        for document, (first, share, why) in named.items():
+            own = [key for key in scores if key in asked.candidates and asked.candidates[key].document == document]
             best = max(own, key=lambda key: scores[key], default=first)
-            lift = Signal("name", "add", max(most, 1.0), "the query is its title, alias or file name")
-            signals[best] = (*signals.get(best, ()), lift)
+            signals[best] = (*signals.get(best, ()), Signal("name", "add", share * max(most, 1.0), why))
 
-    def _adjusted(
-        self, signals: Mapping[int, tuple[Signal, ...]], candidates: Mapping[int, Candidate], query: Query
+    def _adjust(self, asked: _Question, signals: dict[int, tuple[Signal, ...]]) -> None:
+        """Multiply by what each document is."""
+        for key, parts in signals.items():
+            if of := asked.candidates.get(key):
+                traits = Traits(of.kind, of.type, of.title, of.uri, of.date, of.status, of.stale_after)
+                rules = self.rules.get(of.source, SourceRules())
+                signals[key] = (*parts, *self.adjustments.signals(traits, rules, asked.query.now))
+
+    def _lift_whole(self, asked: _Question, signals: dict[int, tuple[Signal, ...]]) -> None:
+        """Put what holds the quoted phrases above all else, and lift what holds an identifier or message whole."""
+        if not asked.held:
+            return
+        most = max((Explanation(parts).replay() for parts in signals.values()), default=1.0)
+        phrases = asked.terms.phrases
+        for sequence, keys in asked.held.items():
+            share = max(most, 1.0) / len(phrases) if sequence in phrases else WHOLE * most / len(asked.terms.wholes)
+            lift = Signal("phrase" if sequence in phrases else "whole", "add", share, " ".join(sequence))
+            for key in keys:
+                signals[key] = (*signals.get(key, ()), lift)
+
+    def _scored(
+        self, asked: _Question, signals: Mapping[int, tuple[Signal, ...]]
     ) -> list[tuple[float, Candidate, Explanation]]:
         """Candidates with their final score and its explanation, best first, equal scores by chunk id."""
         scored = []
         for key, parts in signals.items():
-            candidate = candidates.get(key)
-            if candidate is None:
-                continue  # removed by another process since it was found
-            rules = self.rules.get(candidate.source, SourceRules())
-            explanation = Explanation(
-                (
-                    *parts,
-                    *adjust.source_weight(rules.weight),
-                    *adjust.decay(query.now.timestamp() - candidate.date, rules.half_life_days),
-                    *adjust.status(candidate.status),
-                )
-            )
-            scored.append((round(explanation.replay(), 9), candidate, explanation))
+            if candidate := asked.candidates.get(key):  # others were removed by another process since they were found
+                explanation = Explanation(parts)
+                scored.append((round(explanation.replay(), 9), candidate, explanation))
         scored.sort(key=lambda entry: (-entry[0], entry[1].id))
         return scored
 
@@ -373,10 +434,18 @@ def _hit(rank: int, score: float, chunk: StoredChunk, explanation: Explanation, 
 def _notes(chunk: StoredChunk, query: Query) -> Iterator[str]:
     """What the reader must know of this document before believing it."""
     document = chunk.document
-    if document.status.lower() in adjust.DEPRECATED:
+    if adjust.is_withdrawn(document.status):
         yield f"its author marked it {document.status}"
     stale_after = document.metadata.get("stale_after")
-    if isinstance(stale_after, str) and stale_after and stale_after[:10] <= query.now.date().isoformat():
+    if isinstance(stale_after, str) and adjust.is_stale(stale_after, query.now):
         yield f"stale since {stale_after}"
+    if document.metadata.get("generated") and not document.metadata.get("verified"):
+        yield f"generated{_by(document.metadata['generated'])}, verified by nobody"
     if document.failure:
         yield f"could not be read when last indexed: {document.failure}"
+
+
+def _by(generated: Json) -> str:
+    """Who made it, where the document says so."""
+    maker = generated.get("by") if isinstance(generated, dict) else generated
+    return f" by {maker}" if isinstance(maker, str) and maker else ""

@@ -17,8 +17,11 @@ from typing import Literal, TypeAlias
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 
-Mode: TypeAlias = Literal["lexical", "dense", "hybrid"]
-MODES: tuple[Mode, ...] = ("lexical", "dense", "hybrid")
+Mode: TypeAlias = Literal["lexical", "dense", "hybrid", "agentic"]
+RETRIEVED: tuple[Mode, ...] = ("lexical", "dense", "hybrid")
+"""The modes of one retrieval; agentic makes several hybrid ones."""
+
+MODES: tuple[Mode, ...] = (*RETRIEVED, "agentic")
 
 LinkKind: TypeAlias = Literal["wikilink", "embed", "markdown", "frontmatter"]
 
@@ -188,7 +191,8 @@ class Filter:
     modification time); a bare day of a note is compared in their time zone. ``titles`` are parts of the title, letter
     case ignored; all must be in it. ``path_prefix`` is compared with the
     path below the source's root, and with the absolute path. ``privacy`` lists the labels that the asker may see;
-    None means all.
+    None means all. ``uris`` are the only documents that count; ``without_status`` leaves out those with such a status,
+    letter case ignored.
     """
 
     sources: tuple[str, ...] = ()
@@ -202,13 +206,16 @@ class Filter:
     until: datetime | None = None
     path_prefix: str = ""
     privacy: tuple[str, ...] | None = None
+    uris: tuple[str, ...] = ()
+    without_status: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
     """A question. ``now`` is given, so that decay can be repeated; ``limit`` counts hits.
 
-    ``per_document`` caps the hits of one document; None lifts the cap.
+    ``per_document`` caps the hits of one document; None lifts the cap. ``condensed`` asks for an answer to read, not to
+    measure: neighbouring passages of a document are one hit, near-identical ones are folded into the best.
     """
 
     text: str
@@ -217,6 +224,7 @@ class Query:
     mode: Mode = "hybrid"
     filter: Filter = Filter()
     per_document: int | None = 2
+    condensed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,11 +233,13 @@ class Ranking:
 
     A key is the index's own integer for a chunk. Equal scores are ordered by chunk id.
     ``bound`` is the highest score that the query could get, where the retriever knows one.
+    ``shifts``: what was added to the scores of passages in another script than the query's, by script.
     """
 
     name: str
     entries: tuple[tuple[int, float], ...]
     bound: float | None = None
+    shifts: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +270,8 @@ class Explanation:
 class Hit:
     """One answer. ``rank`` starts at 1, ``score`` is higher for better, ``text`` is an exact quote.
 
-    ``folded`` are the ids of near-identical passages that this one stands for. ``via`` is the uri of the hub note whose
+    ``folded`` are the ids of near-identical passages that this one stands for, ``also_in`` the uris of their documents.
+    ``via`` is the uri of the hub note whose
     link brought it, '' for what was found itself.
     """
 
@@ -287,6 +298,7 @@ class Hit:
     project: str = ""
     language: str = ""
     folded: tuple[str, ...] = ()
+    also_in: tuple[str, ...] = ()
     via: str = ""
 
 
@@ -298,7 +310,7 @@ class SearchResult:
     ``timings_ms`` by stage. ``understood`` says in words how the query was read (dates, fields, parts).
     ``confidence`` is how probable it is that one of the hits answers, 0 to 1, None where that is not known.
     ``rolled_up`` are notes that hubs among the hits link to, after them in rank. ``cursor`` asks for more; '' at the
-    end.
+    end. ``cursors`` are what would ask for more after each of the hits, had the reader not seen the rest.
     """
 
     query: str
@@ -310,6 +322,7 @@ class SearchResult:
     confidence: float | None = None
     rolled_up: tuple[Hit, ...] = ()
     cursor: str = ""
+    cursors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

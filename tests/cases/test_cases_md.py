@@ -82,12 +82,12 @@ def test_md_4_memory_is_a_small_multiple_of_the_text() -> None:
 
 def test_md_6_a_move_embeds_nothing_and_an_edit_only_what_it_touches() -> None:
     """Folder and file times are in no embedded text, so a cache by its hash answers."""
-    sections = [f"## Part {i}\n\nThe pump of part {i} is fine.\n\n" for i in range(30)]
+    sections = [f"## Part {i}\n\n{'The pump of this part is fine. ' * 20}\n\n" for i in range(30)]
     _, before = read("# Rooms\n\n" + "".join(sections), "notes/old/rooms.md")
     _, moved = read("# Rooms\n\n" + "".join(sections), "notes/new/rooms.md")
     cache = {embedding_hash(chunk.embedding_text) for chunk in before}
     assert len(cache) == 30
     assert {embedding_hash(chunk.embedding_text) for chunk in moved} == cache
-    sections[3] = sections[3].replace("fine", "broken")
+    sections[3] = sections[3].replace("fine", "worn")
     _, edited = read("# Rooms\n\n" + "".join(sections), "notes/new/rooms.md")
     assert len({embedding_hash(chunk.embedding_text) for chunk in edited} - cache) == 1

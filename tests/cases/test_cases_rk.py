@@ -1,14 +1,25 @@
 """Group RK of the failure cases: scores, ties and times, as answers show them.
 
-RK-2 is in ``tests/unit/ranking``, RK-7 beside the measures; RK-5 needs a reranker, which there is not yet.
+RK-2 is in ``tests/unit/ranking``, RK-7 beside the measures.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 
+import numpy as np
 import pytest
 
+from second_brain import wiring
+from second_brain.answering import reranking
+from second_brain.errors import MissingExtra
 from second_brain.types import MODES, Filter
 
 TOKYO = timezone(timedelta(hours=9))
@@ -49,6 +60,72 @@ def test_rk_4_ties_come_in_one_order(notes, mode):
     assert [hit.id for hit in notes.brain.search("gannet", mode=mode, limit=20).hits] == every
 
 
+class Encoder:
+    """A cross-encoder that prefers the shortest passage, raises, or sleeps until it is let go."""
+
+    identity = "fake"
+
+    def __init__(self, error: Exception | None = None, *, sleeps: threading.Event | None = None) -> None:
+        self.error = error
+        self.sleeps = sleeps
+
+    def score(self, query: str, texts: Sequence[str], *, deadline_s: float) -> np.ndarray:
+        if self.sleeps:
+            self.sleeps.wait(60)
+        if self.error:
+            raise self.error
+        return np.array([1 / len(text) for text in texts], dtype=np.float32)
+
+
+@pytest.fixture
+def gannets(notes):
+    """Three notes that the words alone order by their length, longest last."""
+    notes.index({f"{number}.md": "gannet " * (6 - number) + "dives. " * number * 9 for number in (1, 2, 3)})
+    return notes
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_rk_5_a_reranker_orders_the_hits(gannets, monkeypatch, mode):
+    """Where there is one and it answers, its order is delivered, without a notice; ``BRAIN_RERANK=0`` turns it off."""
+    plain = gannets.brain.search("gannet dives", mode=mode)
+    monkeypatch.setattr(wiring, "reranker", lambda settings: Encoder() if settings.rerank else None)
+    gannets.reopen()
+    result = gannets.brain.search("gannet dives", mode=mode)
+    lengths = [len(hit.text) for hit in result.hits]
+    assert lengths == sorted(lengths)
+    assert "rerank" in {signal.name for signal in result.hits[0].explanation.signals}
+    assert not any("rerank" in notice for notice in result.notices)
+    gannets.reopen(BRAIN_RERANK="0")
+    assert gannets.brain.search("gannet dives", mode=mode).hits == plain.hits
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_rk_5_a_reranker_that_fails_loses_nothing(gannets, monkeypatch, mode):
+    """It raises, sleeps for a minute, or is not installed: the fused order, in time, and a notice that says why."""
+    monkeypatch.setattr(reranking, "LOADING_S", 0.0)
+    plain = gannets.brain.search("gannet dives", mode=mode)
+    let_go = threading.Event()
+
+    def absent(settings: object) -> None:
+        raise MissingExtra("the reranker 'x'", "hub")
+
+    for make, said in (
+        (lambda settings: Encoder(RuntimeError("out of memory")), "RuntimeError: out of memory"),
+        (lambda settings: Encoder(sleeps=let_go), "did not answer within 800 ms"),
+        (absent, "pip install 'second-brain[hub]'"),
+    ):
+        monkeypatch.setattr(wiring, "reranker", make)
+        gannets.reopen()
+        started = time.monotonic()
+        result = gannets.brain.search("gannet dives", mode=mode)
+        assert time.monotonic() - started < 10
+        assert result.hits == plain.hits
+        (notice,) = set(result.notices) - set(plain.notices)
+        assert notice.startswith("not reranked: ")
+        assert said in notice
+    let_go.set()
+
+
 def test_rk_9_a_day_is_the_readers_day(notes):
     """What was written at 21:30 UTC on 1 May is of 2 May for a reader in Tokyo, and not for one in London."""
     notes.index(
@@ -84,3 +161,20 @@ def test_rk_9_until_leaves_out_its_own_moment(notes):
     notes.index({f"{hour:02}.md": f"---\ndate: 2031-05-02T{hour:02}:00:00Z\n---\ngannet\n" for hour in (0, 12, 23)})
     day = Filter(since=datetime(2031, 5, 2, tzinfo=UTC), until=datetime(2031, 5, 2, 23, tzinfo=UTC))
     assert sorted(notes.found("gannet", filter=day)) == ["00.md", "12.md"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_rk_4_every_process_has_the_same_order(notes, mode):
+    """Three processes with other hash seeds and kernels of linear algebra, one of them without the mapped matrix."""
+    words = ["gannet", "heron", "weir", "owl", "shed", "鷺", "堰"]
+    notes.index({f"{n}.md": " ".join(words[(n * step) % 7] for step in range(1, 2 + n % 9)) for n in range(120)})
+    command = [sys.executable, "-m", "second_brain.cli", "search", "heron owl 堰", "--json", "-n", "50", "--mode", mode]
+    answers = []
+    for seed, kernel in (("1", "Haswell"), ("2", "Nehalem"), ("3", "Haswell")):
+        if seed == "3":
+            notes.brain.index.vectors.matrix_path.unlink()
+        environment = {"BRAIN_HOME": str(notes.home), "PYTHONHASHSEED": seed, "OPENBLAS_CORETYPE": kernel}
+        done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=True)
+        answers.append([(hit["id"], hit["score"]) for hit in json.loads(done.stdout)["hits"]])
+    assert len(answers[0]) >= 40
+    assert answers[0] == answers[1] == answers[2]

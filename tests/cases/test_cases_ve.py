@@ -99,7 +99,9 @@ def test_ve_3_the_same_chunk_embedded_twice(notes):
 
 def test_ve_4_thousands_of_hits_under_a_filter(notes):
     """``limit=5000`` over 5,000 vectors is answered whole, with a tag filter and without."""
-    lines = [f"## Part {number}\n\ngannet {number} #{'odd' if number % 2 else 'even'}/x\n" for number in range(500)]
+    lines = [
+        f"## Part {number}\n\n{'gannet ' * 75}{number} #{'odd' if number % 2 else 'even'}/x\n" for number in range(500)
+    ]
     notes.write(
         {f"{half}/{number}.md": "".join(lines) + f"\n#{half}" for half in ("left", "right") for number in range(5)}
     )
@@ -244,7 +246,7 @@ def test_ve_11_no_orphan_outlives_its_welcome(notes, monkeypatch):
 
 def test_ve_12_embedding_again_and_again_does_not_grow_the_file(notes):
     """Two thousand chunks, embedded ten times by changing models: the file stays, and compact shrinks it."""
-    text = "".join(f"## Part {number}\n\ngannet {number}\n\n" for number in range(200))
+    text = "".join(f"## Part {number}\n\n{'gannet ' * 75}{number}\n\n" for number in range(200))
     notes.write({f"{number}.md": text for number in range(10)})
     notes.sync()
     assert notes.brain.status().chunks == 2_000

@@ -235,7 +235,7 @@ def test_md_4_giant_files(notes):
 
 def test_md_6_a_move_embeds_nothing_and_an_edit_only_what_it_touches(notes):
     """Counted over the whole product, by the vectors that wait."""
-    sections = [f"## Part {number}\n\nThe pump of part {number} is fine.\n\n" for number in range(30)]
+    sections = [f"## Part {number}\n\n{'The pump of this part is fine. ' * 20}\n\n" for number in range(30)]
     notes.index({"old/rooms.md": "# Rooms\n\n" + "".join(sections)})
     assert notes.brain.status().embedded == 30
     (notes.root / "old").rename(notes.root / "new")

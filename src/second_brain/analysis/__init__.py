@@ -10,7 +10,7 @@ Not for: splitting text into passages (``chunking``), tokens of a model (``model
 first (``index``, ``ranking``).
 """
 
-from .match import FTS5_TOKENIZE, match_expression
+from .match import FTS5_TOKENIZE, match_expression, phrase_expression
 from .normalization import normalize
 from .queries import QueryTerms, query_terms
 from .terms import ANALYZER_VERSION, index_terms
@@ -22,5 +22,6 @@ __all__ = [
     "index_terms",
     "match_expression",
     "normalize",
+    "phrase_expression",
     "query_terms",
 ]

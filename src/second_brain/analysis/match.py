@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from .queries import QueryTerms
@@ -71,8 +71,13 @@ def match_expression(query: QueryTerms, *, prefix_last: bool = False, prefixed: 
             wanted += _beginning_with(term)
         else:
             wanted.append(f"{_string(term)}*" if is_syllable(term) else _string(term))
-    wanted += (_string(" ".join(phrase)) for phrase in query.phrases)
+    wanted += map(phrase_expression, query.phrases)
     return " OR ".join(dict.fromkeys(wanted)) or MATCHES_NOTHING
+
+
+def phrase_expression(terms: Sequence[str]) -> str:
+    """The MATCH string that finds the rows in which these terms stand next to each other."""
+    return _string(" ".join(terms))
 
 
 def _beginning_with(word: str) -> list[str]:

@@ -19,6 +19,13 @@ _OUTER: Final = 24
 _MOST_PHRASES, _LONGEST_PHRASE = 8, 32
 
 _QUOTED: Final = re.compile('"([^"]+)"')
+_TYPED: Final = re.compile("`([^`]+)`")
+_MESSAGE: Final = re.compile(r"(?<![\w.:/])[\w.]{2,80}: +(\S.*)")
+"""What follows a label, to the end of the line: a program may have written it."""
+_CLAUSE_END: Final = re.compile(r"[,;?!、。，？！]\s*|\.\s+|\n")
+_SHORTEST_CLAUSE: Final = 4
+"""Terms of a part of a message that is looked for whole; shorter ones occur by chance."""
+_HYPHENED: Final = re.compile(r"[^\W\d_]+(?:[-'][^\W\d_]+)+")
 _HAS_DIGIT: Final = re.compile("[0-9]")
 _NO_LETTER: Final = re.compile(r"[\W\d_]+$")
 
@@ -28,10 +35,11 @@ class QueryTerms:
     """What to look for, in the order of the text, as terms of the index.
 
     ``terms`` has no term twice and no stop word, unless there is nothing else. ``phrases`` are the quoted
-    parts, each the terms that stand next to each other in a text that holds it; their terms are among
-    ``terms`` as well. ``identifiers`` are those of ``terms`` that stand for a compound
-    (``parseHttpResponse``, ``os.path``, ``C++``), or for two parts that follow one another in it: rarer than
-    single parts, and worth more.
+    parts, each the terms that stand next to each other in a text that holds it; their terms are among ``terms`` as
+    well. ``wholes`` are what else is worth more in one piece, in the same form: compounds as they were typed, what
+    stands in backticks, clauses of a message (``x509: certificate has expired``). ``identifiers`` are those of
+    ``terms`` that stand for a compound (``parseHttpResponse``, ``os.path``, ``C++``), or for two parts that follow
+    one another in it: rarer than single parts, and worth more.
     ``normalized`` is the text as ``normalize`` spells it.
 
     ``typing`` is the last word as typed so far, folded but not stemmed: whole, then its last part; empty when
@@ -40,6 +48,7 @@ class QueryTerms:
 
     terms: tuple[str, ...]
     phrases: tuple[tuple[str, ...], ...] = ()
+    wholes: tuple[tuple[str, ...], ...] = ()
     identifiers: tuple[str, ...] = ()
     normalized: str = ""
     typing: tuple[str, ...] = ()
@@ -75,7 +84,8 @@ def query_terms(text: str, *, limit: int = 64) -> QueryTerms:
     settled = {form.term for form in found if form.text not in typing}
     return QueryTerms(
         terms=terms,
-        phrases=_phrases(composed),
+        phrases=_sequences(_QUOTED.findall(composed)),
+        wholes=_wholes(composed, read),
         identifiers=identifiers,
         normalized=normalize(text),
         typing=typing,
@@ -92,9 +102,20 @@ def _typing(composed: str, last: Token) -> tuple[str, ...]:
     return tuple(dict.fromkeys(form.text for form in forms(last) if folded.endswith(form.text)))
 
 
-def _phrases(composed: str) -> tuple[tuple[str, ...], ...]:
-    quoted = (index_terms(words).split()[:_LONGEST_PHRASE] for words in _QUOTED.findall(composed))
-    return tuple(dict.fromkeys(tuple(terms) for terms in quoted if terms))[:_MOST_PHRASES]
+def _wholes(composed: str, read: Sequence[Token]) -> tuple[tuple[str, ...], ...]:
+    compounds = [token.text for token in read if not token.unspaced and not _HYPHENED.fullmatch(token.text)]
+    single = dict.fromkeys(
+        (form.term,) for text in compounds for form in [next(forms(Token(text, False)))] if form.whole
+    )
+    clauses = [clause for said in _MESSAGE.findall(composed) for clause in _CLAUSE_END.split(said)]
+    long = _sequences(clauses, _SHORTEST_CLAUSE)
+    return tuple(dict.fromkeys((*_sequences(_TYPED.findall(composed)), *long, *single)))[:_MOST_PHRASES]
+
+
+def _sequences(texts: Sequence[str], shortest: int = 1) -> tuple[tuple[str, ...], ...]:
+    """The terms of each text, in order, of those with enough of them."""
+    found = (index_terms(text).split()[:_LONGEST_PHRASE] for text in texts)
+    return tuple(dict.fromkeys(tuple(terms) for terms in found if len(terms) >= shortest))[:_MOST_PHRASES]
 
 
 def _most_telling(found: Sequence[Form], limit: int) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
+from unicodedata import name
 
 HAN: Final = "\u3005-\u3007\u3021-\u3029\u3038-\u303b\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"
 """Chinese characters of all countries, with 々 〆 〇: one of them alone can be a word."""
@@ -39,3 +41,42 @@ def is_syllable(term: str) -> bool:
 def is_hiragana(character: str) -> bool:
     """Whether a character is hiragana."""
     return "\u3041" <= character <= "\u309f"
+
+
+SCRIPTS: Final = (
+    "", "latin", "cjk", "hangul", "cyrillic", "greek", "arabic", "hebrew", "devanagari", "thai", "georgian", "armenian"
+)  # fmt: skip
+"""The scripts that are told apart, by number; indexes keep the numbers, so that new ones go to the end."""
+
+_SAMPLE: Final = 256
+_DENSITY: Final = 3
+"""A character of Chinese, Japanese or Korean says as much as so many letters."""
+_TOLD: Final = {script: number for number, script in enumerate(SCRIPTS) if script} | {
+    "hiragana": 2, "katakana": 2, "katakana-hiragana": 2, "ideographic": 2, "bopomofo": 2
+}  # fmt: skip
+
+
+def script_of(text: str) -> int:
+    """The number in ``SCRIPTS`` of the script in which most of a text is written; 0 for none of them.
+
+    Looks at some 256 characters, spread over the text. Cost: 30 microseconds, one for ASCII.
+    """
+    if text.isascii():
+        return 1 if any(map(str.isalpha, text)) else 0
+    weights: Counter[int] = Counter()
+    for character in text[:: len(text) // _SAMPLE + 1]:
+        if number := _number_of[character]:
+            weights[number] += _DENSITY if SCRIPTS[number] in ("cjk", "hangul") else 1
+    return max(weights, key=lambda number: (weights[number], -number), default=0)
+
+
+class _NumberOf(dict[str, int]):
+    """The script of a character: the first word of its name that is one."""
+
+    def __missing__(self, character: str) -> int:
+        words = name(character, "").lower().split()[:2] if character.isalpha() else []
+        self[character] = number = next((_TOLD[word] for word in words if word in _TOLD), 0)
+        return number
+
+
+_number_of: Final = _NumberOf()

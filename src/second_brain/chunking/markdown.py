@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from ..types import Chunk, Document, Section, chunk_id
@@ -15,7 +15,7 @@ SLACK = 1.125
 _CONTEXT_LIMIT = 200
 """Characters of the title and of the description in a context."""
 
-_HEADING_LIMIT = 80
+HEADING_LIMIT = 80
 """Characters of each heading in a context."""
 
 Passage: TypeAlias = "tuple[tuple[str, ...], int, int]"
@@ -25,16 +25,22 @@ Passage: TypeAlias = "tuple[tuple[str, ...], int, int]"
 class MarkdownChunker:
     """Cuts at headings first, within a section only what is too long.
 
-    A section that fits is one chunk, its heading line included. A longer one is cut between blocks, else
-    between lines (so a giant table or fence), else behind a sentence, else at a blank, else between
-    characters. A heading with nothing below it goes with the next section. No chunk weighs more than
-    ``max_chars * SLACK`` (see ``cutting`` for weights), and chunks never overlap.
+    A section that fits is one chunk, its heading line included. A small one (``join_below``) is joined to the sections
+    beside it as long as they fit together: a few lines by themselves say too little to be found by meaning, and each
+    chunk has its price. A longer one is cut between blocks, else between lines (so a giant table or fence), else
+    behind a sentence, else at a blank, else between characters. A heading with nothing below it goes with the next
+    section. No chunk weighs more than ``max_chars * SLACK`` (see ``cutting`` for weights), and chunks never overlap.
+
+    The heading path of joined sections is what their paths have in common.
 
     The context of a chunk is the title, the headings above it, the note's own date, and on the first chunk
     the description. Neither path nor file times are in it, so that moving a note embeds nothing again.
 
     A note without text is one empty chunk at ``body_start``, so that its title can be found.
     """
+
+    join_below = 500.0
+    """Weight below which a section is joined to those beside it; chosen by measurement, see docs/evaluation.md."""
 
     def __init__(self, max_chars: int = 1200) -> None:
         self._budget = max_chars
@@ -44,6 +50,7 @@ class MarkdownChunker:
         text = document.text
         chunks: list[Chunk] = []
         seen: dict[str, int] = {}
+        context = self._contexts(document)
         nothing = [((), document.body_start, document.body_start)]
         for path, start, end in list(self._passages(document)) or nothing:
             quote = text[start:end]
@@ -58,10 +65,14 @@ class MarkdownChunker:
                     end=end,
                     text=quote,
                     heading_path=path,
-                    context=_context(document, path, first=not chunks),
+                    context=context((path, start, end), not chunks),
                 )
             )
         return chunks
+
+    def _contexts(self, document: Document) -> Callable[[Passage, bool], str]:
+        """Says the context of each passage, and of the first."""
+        return lambda passage, first: context_of(document, passage[0], first=first)
 
     def _passages(self, document: Document) -> Iterator[Passage]:
         borders = [block.start for block in document.blocks]
@@ -77,6 +88,21 @@ class MarkdownChunker:
                 yield path, *_trimmed(text, start, end)
 
     def _groups(self, document: Document, borders: list[int]) -> Iterator[Passage]:
+        """Sections, small ones joined."""
+        text = document.text
+        waiting: Passage | None = None
+        for path, start, end in self._sections(document, borders):
+            if waiting:
+                small = any(fits(text, *span, self.join_below) for span in (waiting[1:], (start, end)))
+                if small and fits(text, waiting[1], end, self._budget):
+                    waiting = (tuple(_common(waiting[0], path)), waiting[1], end)
+                    continue
+                yield waiting
+            waiting = (path, start, end)
+        if waiting:
+            yield waiting
+
+    def _sections(self, document: Document, borders: list[int]) -> Iterator[Passage]:
         """Sections; headings with nothing below them together with what follows."""
         text = document.text
         waiting: Passage | None = None
@@ -102,6 +128,14 @@ def _is_bare(document: Document, section: Section, borders: list[int]) -> bool:
     return behind - first == 1 and document.blocks[first].kind == "heading"
 
 
+def _common(one: Sequence[str], other: Sequence[str]) -> Iterator[str]:
+    """The beginning that two paths share."""
+    for first, second in zip(one, other, strict=False):
+        if first != second:
+            return
+        yield first
+
+
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     """The span without blank lines at its beginning and blanks at its end; the first line's indent stays."""
     quote = text[start:end]
@@ -110,13 +144,16 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     return start + lead.rfind("\n") + 1, start + len(content)
 
 
-def _context(document: Document, path: tuple[str, ...], *, first: bool) -> str:
+def context_of(
+    document: Document, path: tuple[str, ...], *, first: bool = False, heading_limit: int = HEADING_LIMIT
+) -> str:
+    """The lines that tell what a passage below these headings is about."""
     title = document.title[:_CONTEXT_LIMIT]
     above = path[1:] if path and path[0] == document.title else path
     day = document.date.date().isoformat() if document.date else ""
     lines = [
         title,
-        " > ".join(heading[:_HEADING_LIMIT] for heading in above if heading),
+        " > ".join(heading[:heading_limit] for heading in above if heading),
         day if day not in title else "",
         document.description[:_CONTEXT_LIMIT] if first else "",
     ]

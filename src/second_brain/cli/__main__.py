@@ -115,7 +115,7 @@ def _hint(error: click.UsageError, arguments: Sequence[str]) -> str:
     named = " ".join(["brain", *[argument for argument in arguments if argument in COMMANDS][:1]])
     path = error.ctx.command_path if error.ctx else named
     if isinstance(error, click.NoSuchOption):
-        if path != "brain" and error.option_name in ("--home", "--index", "--version"):
+        if path != "brain" and error.option_name in ("--home", "--index", "--privacy", "--version"):
             return f"{error.option_name} stands before the command: brain {error.option_name} ..."
         if path == "brain search":
             return f"to search for words that begin with a dash: brain search -- {error.option_name}"

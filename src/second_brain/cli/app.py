@@ -20,11 +20,22 @@ COMMANDS = {
     "index": "indexing:index",
     "embed": "indexing:embed",
     "search": "search:search",
+    "facets": "facets:facets",
     "get": "reading:get",
     "recent": "reading:recent",
     "status": "health:status",
     "doctor": "health:doctor",
     "compact": "health:compact",
+    "distill": "distilling:distill",
+    "adr": "journal:adr",
+    "learn": "journal:learn",
+    "handoff": "journal:handoff",
+    "graph": "graph:graph",
+    "okf": "okf:okf",
+    "mcp": "serving:mcp",
+    "serve": "serving:serve",
+    "token": "serving:token",
+    "setup": "setup:setup",
     "models": "models:models",
     "eval": "evaluation:evaluate",
 }
@@ -68,10 +79,17 @@ EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code.value:>3}  {meaning}" for cod
 )
 @click.option("--home", metavar="DIR", callback=system_path, help="Folder of the settings.  [default: $BRAIN_HOME]")
 @click.option("--index", metavar="FILE", callback=system_path, help="The index file.  [default: $BRAIN_INDEX]")
+@click.option(
+    "--privacy",
+    metavar="LABEL",
+    envvar="BRAIN_PRIVACY",
+    default="",
+    help="Show nothing above this label.  [default: $BRAIN_PRIVACY, `see:` in settings.yaml, else everything]",
+)
 @click.option("-v", "--verbose", is_flag=True, help="Say more: every failure, timings.")
 @click.version_option(__version__, message="brain %(version)s")
 @click.pass_context
-def app(context: click.Context, home: str | None, index: str | None, verbose: bool) -> None:
+def app(context: click.Context, home: str | None, index: str | None, privacy: str, verbose: bool) -> None:
     """Search your Markdown notes by word and by meaning, on this machine.
 
     \b
@@ -82,6 +100,6 @@ def app(context: click.Context, home: str | None, index: str | None, verbose: bo
 
     Options stand before the command here: brain --home DIR search WORDS.
     """  # noqa: D301
-    context.obj = Invocation(home, index, verbose)
+    context.obj = Invocation(home, index, verbose, privacy)
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 from collections.abc import Callable
@@ -106,6 +107,11 @@ def number(low: float, inclusive: bool = False) -> Callable[[str], float]:
         return value
 
     return convert
+
+
+def half_life(text: str) -> float:
+    """A number of days above 0; ``none`` is infinite: what has it does not age."""
+    return math.inf if text.lower() == "none" else number(0.0)(text)
 
 
 def choice(*allowed: str) -> Callable[[str], str]:

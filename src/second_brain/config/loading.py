@@ -9,7 +9,18 @@ from pathlib import Path
 
 from ..errors import ConfigError
 from .files import as_named, read
-from .general import fusion, late, privacy_labels
+from .general import (
+    adjustments,
+    allowed_roots,
+    decompose,
+    fusion,
+    late,
+    privacy_labels,
+    public_hosts,
+    redact,
+    reranking,
+    see,
+)
 from .models import models
 from .settings import Settings
 from .sources import sources
@@ -46,8 +57,15 @@ def load(
         model_cache=as_named(cache),
         models=models(read(folder / "models.yaml"), labels),
         fusion=fusion(general),
+        adjustments=adjustments(general),
         late=late(general),
         privacy_labels=labels,
+        see=see(general, labels),
+        redact=redact(general),
+        allowed_roots=allowed_roots(general),
+        public_hosts=public_hosts(general),
+        reranking=reranking(general),
+        decompose=decompose(general),
         rerank=_switch("BRAIN_RERANK", _variable(variables, "BRAIN_RERANK") or "1"),
     )
     return replace(settings, sources=sources(read(settings.sources_file), labels))

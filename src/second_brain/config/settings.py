@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..answering.settings import RerankSettings
 from ..errors import UsageError
+from ..ranking.adjust import Adjustments
 from ..ranking.fusion import FusionSettings
 
 PRIVACY_LABELS = ("public", "work", "personal", "secret")
@@ -19,7 +21,8 @@ NAME = re.compile(r"[^\W_][\w.\- ]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class SourceSettings:
-    """One entry of ``sources.yaml``. ``path`` is absolute. ``half_life_days`` None: documents do not age.
+    """One entry of ``sources.yaml``. ``path`` is absolute. ``weight`` and ``half_life_days`` None: by kind and type of
+    each document, see ``ranking.adjust``; an infinite half-life: documents do not age.
 
     ``archive``: of a store whose files other programs delete, copies are kept, up to ``archive_limit_mb``.
     ``commits``: so many commit messages of a repository are documents too.
@@ -29,7 +32,7 @@ class SourceSettings:
     kind: str
     path: Path
     privacy: str = DEFAULT_PRIVACY
-    weight: float = 1.0
+    weight: float | None = None
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     half_life_days: float | None = None
@@ -68,7 +71,12 @@ class ModelSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All settings, checked. ``privacy_labels`` from the least to the most private."""
+    """All settings, checked. ``privacy_labels`` from the least to the most private.
+
+    ``see``: the command line shows nothing above this label unless it is told otherwise; '' for everything.
+    ``redact``: secrets are masked in what is kept of documents. ``decompose``: agentic questions are taken apart by
+    'rules' or by the 'chat' model.
+    """
 
     home: Path
     index: Path
@@ -76,9 +84,16 @@ class Settings:
     sources: tuple[SourceSettings, ...] = ()
     models: ModelSettings = ModelSettings()
     fusion: FusionSettings = FusionSettings()
+    adjustments: Adjustments = field(default_factory=Adjustments)
     late: bool = True
     privacy_labels: tuple[str, ...] = PRIVACY_LABELS
     rerank: bool = True
+    reranking: RerankSettings = RerankSettings()
+    decompose: str = "rules"
+    see: str = ""
+    redact: bool = True
+    allowed_roots: tuple[Path, ...] = ()
+    public_hosts: tuple[str, ...] = ()
 
     @property
     def sources_file(self) -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..types import Json
-from .files import SettingsFile, as_named, choice, number, positive, shown, whole
+from .files import SettingsFile, as_named, choice, half_life, number, positive, shown, whole
 from .settings import DEFAULT_PRIVACY, NAME, SourceSettings
 
 T = TypeVar("T")
@@ -66,12 +66,12 @@ def _source(
         kind=scalar("kind", str, "the kind of a source", "markdown"),
         path=as_named(path),
         privacy=scalar("privacy", choice(*labels), ", ".join(labels), default_privacy(labels)),
-        weight=scalar("weight", number(0.0), "a number above 0, 1 for no change", 1.0),
+        weight=scalar("weight", number(0.0), "a number above 0, 1 for no change", None),
         include=file.texts((*place, "include"), keys.get("include")),
         exclude=file.texts((*place, "exclude"), keys.get("exclude")),
         half_life_days=scalar(
             "half_life_days",
-            lambda text: None if text == "none" else number(0.0)(text),
+            half_life,
             "a number of days above 0, or none",
             None,
         ),

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from .. import __version__
 from ..parsing.frontmatter import read_frontmatter
 from ..types import Document
+from ..version import __version__
 from .summary import PARTS, Statement, Summary
 
 TYPE = "session-summary"

@@ -98,6 +98,7 @@ def distill(
         UsageError: there is no source of sessions.
         NotFound: a name fits no session.
     """
+    brain.must_see_all("write summaries")
     sources = [setting for setting in brain.settings.sources if setting.kind in wiring.SESSION_KINDS]
     if not sources:
         raise UsageError(

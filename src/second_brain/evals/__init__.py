@@ -1,8 +1,10 @@
 """Is it any good, and which change made it better?
 
-For: questions with known answers, put to the product itself in every mode and to a grep baseline; measures with
-their usual definitions; differences with an interval. ``docs/evaluation.md`` says how to run it and how to read
-it. Not for: speed (``bench/``), nor anything that a search needs: nothing imports this room but the command line.
+For: questions with known answers, put to the product itself in every mode and stage, to a grep baseline and to public
+peers; measures with their usual definitions; differences with an interval, and a gate that a change must pass; what
+an answer costs in time and tokens; questions proposed from the logs of agents. ``docs/evaluation.md`` says how to run
+it and how to read it. Not for: speed (``bench/``), nor anything that a search needs: nothing imports this room but
+the command line.
 
     from second_brain import evals
     result = evals.run_golden(Path("eval/golden.jsonl"), Path("example-vault"))
@@ -16,22 +18,41 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .golden import run_golden
+    from .baseline import changes, falls, read_evaluations, save_evaluations
+    from .golden import run_golden, run_own
     from .questions import half
-    from .results import Evaluation, compare, read_evaluations, summarize
+    from .results import Evaluation, summarize
     from .sets import run_sets
+    from .systems import Plan
     from .tables import format_table
 
-__all__ = ["Evaluation", "compare", "format_table", "half", "read_evaluations", "run_golden", "run_sets", "summarize"]
+__all__ = [
+    "Evaluation",
+    "Plan",
+    "changes",
+    "falls",
+    "format_table",
+    "half",
+    "read_evaluations",
+    "run_golden",
+    "run_own",
+    "run_sets",
+    "save_evaluations",
+    "summarize",
+]
 
 _HOMES = {
     "Evaluation": "results",
-    "compare": "results",
+    "Plan": "systems",
+    "changes": "baseline",
+    "falls": "baseline",
     "format_table": "tables",
     "half": "questions",
-    "read_evaluations": "results",
+    "read_evaluations": "baseline",
     "run_golden": "golden",
+    "run_own": "golden",
     "run_sets": "sets",
+    "save_evaluations": "baseline",
     "summarize": "results",
 }
 

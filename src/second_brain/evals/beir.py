@@ -1,7 +1,8 @@
 """Retrieval sets in BEIR form, answered by the product: its chunker, index, embedder and retriever.
 
-A set is a folder of ``corpus.jsonl`` (``_id``, ``title``, ``text``), ``queries.jsonl`` (``_id``, ``text``) and
-``qrels.tsv`` (query, document, grade; a header may stand first). Thakur et al., NeurIPS 2021.
+A set is a folder of ``corpus.jsonl`` (``_id``, ``title``, ``text``), ``queries.jsonl`` (``_id``, ``text``, and under
+``metadata`` perhaps ``class`` and ``lang``) and ``qrels.tsv`` (query, document, grade; a header may stand first).
+Thakur et al., NeurIPS 2021.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,13 +22,12 @@ from ..index.lock import sync_lock
 from ..index.sqlite.records import Change, Removal, Replacement
 from ..index.sqlite.store import SqliteIndex
 from ..protocols import Embedder, Progress
-from ..retrieval import Retriever
-from ..types import MODES, Block, Chunk, Document, Item, Mode, Query, SearchResult, Section
+from ..types import Block, Chunk, Document, Item, Section
+from .answers import Place
 from .caching import caching
-from .grep import Grep
-from .measures import DEPTH, Run, measure
-from .questions import NOW, Question, ask, read_lines
-from .results import Evaluation, digest, provenance
+from .questions import Question, read_lines
+from .results import Evaluation, digest
+from .systems import Plan, QuestionSet, evaluate
 
 KINDS = {"cosqa-dev": "code"}
 """The kind of a set's documents where it is not prose: a source would know it, this form has no place for it."""
@@ -36,7 +37,7 @@ WRITTEN_AT_ONCE = 500
 WHEN = datetime(2000, 1, 1, tzinfo=UTC)
 """The date of every document: none is newer than another."""
 
-_PARAGRAPH = re.compile(r"(?:^[^\S\n]*\S.*\n?)+", re.MULTILINE)
+PARAGRAPH = re.compile(r"(?:^[^\S\n]*\S.*\n?)+", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,24 +58,36 @@ def load_beir(folder: Path) -> BeirSet:
         UsageError: a file is missing or a line is not as described above; the message names it.
     """
     corpus, queries, qrels = (folder / name for name in FILES)
-    documents = {id: (title, text) for id, title, text in _rows(corpus)}
-    judged = _judgements(qrels)
-    questions = tuple(Question(id, text, judged[id]) for id, _, text in _rows(queries) if id in judged)
+    documents = {id: (title, text) for id, title, text, _ in _rows(corpus)}
+    questions = load_questions(folder)
     unknown = sum(document not in documents for question in questions for document in question.relevant)
     notices = [f"{unknown} judgements name documents that the corpus lacks: they count as not found"] if unknown else []
     data = digest(path.read_bytes() for path in (corpus, queries, qrels))
     return BeirSet(folder.name, documents, questions, data, tuple(notices))
 
 
-def _rows(file: Path) -> Iterator[tuple[str, str, str]]:
-    """(id, title, text) of each line's object."""
+def load_questions(folder: Path) -> tuple[Question, ...]:
+    """The questions of a set that have a judgement, with the ids of the documents that answer.
+
+    Raises:
+        UsageError: a file is missing or a line is not as described above; the message names it.
+    """
+    _, queries, qrels = (folder / name for name in FILES)
+    judged = _judgements(qrels)
+    return tuple(Question(id, text, judged[id], groups) for id, _, text, groups in _rows(queries) if id in judged)
+
+
+def _rows(file: Path) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
+    """(id, title, text, groups) of each line's object."""
     for number, line in read_lines(file):
         try:
             row = json.loads(line)
             title, text = row.get("title") or "", row["text"]
             if not isinstance(title, str) or not isinstance(text, str):
                 raise TypeError("title and text are to be strings")
-            yield str(row["_id"]), title, text
+            metadata = row.get("metadata") or {}
+            groups = tuple(str(metadata[key]) for key in ("class", "lang") if metadata.get(key))
+            yield str(row["_id"]), title, text, groups
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise UsageError(
                 f"{file}:{number}: expected an object with '_id' and 'text', found {line[:60]!r} ({error})",
@@ -101,50 +114,45 @@ def _judgements(file: Path) -> dict[str, dict[str, int]]:
     return judged
 
 
-def run_beir(folder: Path, cache: Path, settings: Settings, embedder: Embedder, progress: Progress) -> Evaluation:
-    """Ask the questions of one set in every mode, and of grep.
+def run_beir(
+    folder: Path, cache: Path, settings: Settings, embedder: Embedder, plan: Plan, progress: Progress
+) -> Evaluation:
+    """Ask the questions of one set.
 
     Args:
         folder: the set.
         cache: where its index and the vectors of its questions are kept, one folder for each set and embedder.
         settings: whose fusion is measured.
         embedder: whose vectors are measured.
+        plan: what is wanted.
         progress: told what is being done.
 
     Raises:
         UsageError: the set is not well formed.
-        MissingExtra: ir-measures is not installed.
+        MissingExtra: ir-measures, or a peer, is not installed.
     """
     corpus = load_beir(folder)
     place = cache / corpus.name / digest([embedder.identity.encode("utf-8")])[:8]
-    remembering = caching(embedder, place / "queries.npz")
-    index = SqliteIndex(place.absolute() / "index.db")
-    try:
+    settings = replace(settings, index=place.absolute() / "index.db", sources=())
+    with closing(SqliteIndex(settings.index)) as index:
         failures = index_corpus(index, corpus, embedder, progress, late=settings.late)
-        retriever = Retriever(index, lambda: remembering, settings.fusion, late=settings.late)
-
-        def search(text: str, mode: Mode) -> SearchResult:
-            return retriever.search(Query(text, NOW, DEPTH, mode, per_document=1))
-
-        grep = Grep({id: f"{title}\n{text}" for id, (title, text) in corpus.documents.items()})
-        runs: dict[str, Run] = {"grep": {question.id: grep.search(question.text) for question in corpus.questions}}
-        for mode in MODES:
-            answers = ask(search, corpus.questions, mode, corpus.name, progress)
-            runs[mode] = {id: [document_id(hit.uri) for hit in answer.hits] for id, answer in answers.items()}
-        remembering.save()
-        qrels = {question.id: question.relevant for question in corpus.questions}
-        return Evaluation(
-            name=corpus.name,
-            documents=len(corpus.documents),
-            chunks=index.chunk_count(),
-            primary="nDCG@10",
-            values={system: measure(qrels, run) for system, run in runs.items()},
-            groups={question.id: question.groups for question in corpus.questions},
-            provenance=provenance(settings, embedder.identity, corpus.data),
-            notices=(*corpus.notices, *failures),
-        )
-    finally:
-        index.close()
+    texts = {uri_of(corpus.name, id): f"{title}\n{text}" for id, (title, text) in corpus.documents.items()}
+    asked = QuestionSet(
+        name=corpus.name,
+        questions=[
+            replace(question, relevant={uri_of(corpus.name, id): grade for id, grade in question.relevant.items()})
+            for question in corpus.questions
+        ],
+        texts={Place(uri, 0, len(text)): text for uri, text in texts.items()},
+        documents=len(corpus.documents),
+        primary="nDCG@10",
+        data=corpus.data,
+        notices=(*corpus.notices, *failures),
+    )
+    remembered = caching(embedder, place / "queries.npz")
+    result = evaluate(asked, settings, embedder, plan, progress, remembered=remembered)
+    remembered.save()
+    return result
 
 
 def index_corpus(
@@ -196,7 +204,7 @@ def plain_document(name: str, id: str, title: str, text: str) -> Document:
     """
     body = (text if text.strip() else title).replace("\r\n", "\n").replace("\r", "\n")
     return Document(
-        uri=f"{name}/{id}/_",
+        uri=uri_of(name, id),
         source=name,
         kind=KINDS.get(name, "markdown"),
         type="",
@@ -204,13 +212,13 @@ def plain_document(name: str, id: str, title: str, text: str) -> Document:
         text=body,
         modified=WHEN,
         sections=(Section(0, (), 0, len(body)),),
-        blocks=tuple(Block("paragraph", *found.span()) for found in _PARAGRAPH.finditer(body)),
+        blocks=tuple(Block("paragraph", *found.span()) for found in PARAGRAPH.finditer(body)),
     )
 
 
-def document_id(uri: str) -> str:
-    """The id of a document in its corpus."""
-    return uri.partition("/")[2].removesuffix("/_")
+def uri_of(name: str, id: str) -> str:
+    """The uri of a document of a set."""
+    return f"{name}/{id}/_"
 
 
 def _hash(document: Document, chunks: tuple[Chunk, ...]) -> str:

@@ -69,7 +69,7 @@ def measure(qrels: Mapping[str, Mapping[str, int]], run: Run) -> dict[str, dict[
     }
     judged = {question: dict(grades) for question, grades in qrels.items()}
     values = {name: dict.fromkeys(qrels, 0.0) for name in MEASURES}
-    for found in ir_measures.iter_calc(list(names), judged, scored):
+    for found in ir_measures.iter_calc(list(names), judged, scored) if judged else ():
         values[names[found.measure]][found.query_id] = float(found.value)
     return values
 

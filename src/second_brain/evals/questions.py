@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ..errors import UsageError
-from ..protocols import Progress
-from ..types import Mode, SearchResult
 
 Half: TypeAlias = Literal["tune", "held"]
 """Settings are chosen on 'tune'; what is claimed is measured on 'held'."""
-
-Search: TypeAlias = Callable[[str, Mode], SearchResult]
-"""The product's answer to a question in a mode."""
 
 NOW = datetime(2026, 9, 1, tzinfo=UTC)
 """When questions are asked, so that nothing ages between two evaluations."""
@@ -66,25 +61,3 @@ def half(question_id: str) -> Half:
 def in_half(question_id: str, wanted: Half | None) -> bool:
     """Whether the question counts; None wants both halves."""
     return wanted is None or half(question_id) == wanted
-
-
-def ask(
-    search: Search, questions: Sequence[Question], mode: Mode, name: str, progress: Progress
-) -> dict[str, SearchResult]:
-    """The product's answers in one mode, by question id. ``progress`` is told ``(name and mode, done, total)``.
-
-    Raises:
-        UsageError: a question was answered in another mode than the one that is measured.
-    """
-    results = {}
-    for done, question in enumerate(questions, start=1):
-        result = search(question.text, mode)
-        if result.mode != mode:
-            raise UsageError(
-                f"{name}: question '{question.id}' was to be answered in mode {mode}, the answer came from mode"
-                f" {result.mode}: {'; '.join(result.notices) or 'no reason given'}",
-                hint="measure again when the embedder works and every chunk has its vector",
-            )
-        results[question.id] = result
-        progress(f"{name} {mode}", done, len(questions))
-    return results

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import platform
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from .. import __version__
 from ..analysis import ANALYZER_VERSION
 from ..config import Settings
-from ..errors import UsageError
+from ..types import MODES
 from .measures import Difference, difference, mean
 from .questions import Half, in_half
-
-ARMS = ("lexical", "dense")
-"""What hybrid is made of, and must not fall below."""
+from .sizes import Cost, Size
+from .stages import ARMS
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +41,11 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One set of questions under every system: grep where it can answer, and the modes of a search.
+    """One set of questions under every system: grep, public peers, the stages and modes of a search.
 
     ``values`` by system, measure and question id. ``groups`` by question id. ``primary`` is the measure that
-    systems are compared by. ``notices`` say what must be known before believing the numbers.
+    systems are compared by. ``notices`` say what must be known before believing the numbers. ``costs`` by system,
+    ``readings`` by way of looking and question id: empty where they were not asked for.
     """
 
     name: str
@@ -57,21 +56,23 @@ class Evaluation:
     groups: Mapping[str, tuple[str, ...]]
     provenance: Provenance
     notices: tuple[str, ...] = ()
+    costs: Mapping[str, Cost] = field(default_factory=dict)
+    readings: Mapping[str, Mapping[str, Size]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
     """Means over one group of questions; the group 'all' is every one.
 
-    ``means`` by system and measure. ``regret`` is how far the better arm's primary measure lies above hybrid's:
-    negative where fusion gains.
+    ``means`` by system and measure. ``regrets``, for every mode that is made of the arms, is how far the better arm's
+    primary measure lies above its: negative where fusion gains.
     """
 
     group: str
     questions: int
     means: Mapping[str, Mapping[str, float]]
     better_arm: str
-    regret: Difference
+    regrets: Mapping[str, Difference]
 
 
 def summarize(evaluation: Evaluation, half: Half | None = None) -> tuple[Summary, ...]:
@@ -95,72 +96,27 @@ def _summary(evaluation: Evaluation, group: str, questions: Sequence[str]) -> Su
         for system, measures in evaluation.values.items()
     }
     better = max(ARMS, key=lambda arm: means[arm][primary])
-    arm, hybrid = (evaluation.values[system][primary] for system in (better, "hybrid"))
-    regret = difference({question: arm[question] for question in questions}, hybrid)
-    return Summary(group, len(questions), means, better, regret)
-
-
-def compare(
-    before: Evaluation,
-    after: Evaluation,
-    *,
-    system: str = "hybrid",
-    measure: str | None = None,
-    half: Half | None = None,
-) -> Difference:
-    """What a change brought: ``after - before`` in one system and measure (the primary one), by question.
-
-    Raises:
-        UsageError: the two were not measured on the same data.
-    """
-    if before.provenance.data != after.provenance.data:
-        raise UsageError(
-            f"'{before.name}' was measured on data {before.provenance.data[:8]}, '{after.name}' on"
-            f" {after.provenance.data[:8]}: their difference means nothing",
-            hint="measure both on the same questions and documents",
-        )
-    name = measure or after.primary
-    old, new = (evaluation.values[system][name] for evaluation in (before, after))
-    return difference({question: value for question, value in new.items() if in_half(question, half)}, old)
-
-
-def read_evaluations(file: Path) -> list[Evaluation]:
-    """The evaluations that ``brain eval --json`` wrote.
-
-    Raises:
-        UsageError: the file is something else.
-    """
-    try:
-        written = json.loads(file.read_text(encoding="utf-8"))["evaluations"]
-        names = [field.name for field in fields(Evaluation)]
-        return [
-            Evaluation(
-                **{name: entry[name] for name in names}
-                | {
-                    "groups": {question: tuple(groups) for question, groups in entry["groups"].items()},
-                    "provenance": Provenance(**entry["provenance"]),
-                    "notices": tuple(entry["notices"]),
-                }
-            )
-            for entry in written
-        ]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(
-            f"{file} holds no evaluations ({type(error).__name__}: {error})",
-            hint=f"write it with `brain eval --json > {file}`",
-        ) from error
+    arm = {question: evaluation.values[better][primary][question] for question in questions}
+    regrets: dict[str, Difference] = {
+        mode: difference(arm, evaluation.values[mode][primary])
+        for mode in MODES
+        if mode not in ARMS and mode in evaluation.values
+    }
+    return Summary(group, len(questions), means, better, regrets)
 
 
 def provenance(settings: Settings, embedder: str, data: str) -> Provenance:
     """The conditions that hold now, for these settings and data."""
     fusion = {**asdict(settings.fusion), "late": settings.late}
+    rerank = settings.models.reranker if settings.rerank else None
+    deciding = (sorted(fusion.items()), settings.adjustments, rerank, settings.reranking, settings.decompose)
     return Provenance(
         version=__version__,
         commit=commit_of(Path(__file__)),
         data=data,
         embedder=embedder,
         analyzer=str(ANALYZER_VERSION),
-        settings=digest([repr(sorted(fusion.items())).encode("utf-8")]),
+        settings=digest([repr(deciding).encode("utf-8")]),
         fusion=fusion,
         machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors,"
         f" Python {platform.python_version()}",

@@ -13,6 +13,7 @@ from .beir import FILES, run_beir
 from .questions import silent
 from .results import Evaluation
 from .spans import run_spans
+from .systems import Plan
 from .vaults import default_settings
 
 
@@ -22,9 +23,10 @@ def run_sets(
     names: Sequence[str] = (),
     cache: Path = Path(".eval"),
     settings: Settings | None = None,
+    plan: Plan = Plan(),
     progress: Progress = silent,
 ) -> list[Evaluation]:
-    """Ask the questions of the retrieval sets that lie in a folder, in every mode.
+    """Ask the questions of the retrieval sets that lie in a folder.
 
     The first time a set is indexed and its documents and questions embedded, which takes minutes; later only what
     changed since. What is kept lies in ``cache``, never in the user's own index.
@@ -34,6 +36,7 @@ def run_sets(
         names: only these sets; empty means all.
         cache: may be deleted at any time.
         settings: whose models and fusion are measured; None means the defaults.
+        plan: what is wanted.
         progress: told what is being done.
 
     Returns:
@@ -41,7 +44,7 @@ def run_sets(
 
     Raises:
         UsageError: there is no such set, or one is not well formed.
-        MissingExtra: ir-measures is not installed.
+        MissingExtra: ir-measures, or a peer, is not installed.
         ModelError: the embedder cannot be loaded.
     """
     found = {path.name: path for path in sorted(folder.glob("*/")) if _is_beir(path) or _is_spans(path)}
@@ -54,9 +57,9 @@ def run_sets(
     settings = settings or default_settings()
     embedder = wiring.embedder(settings, settings.model_cache)
     return [
-        run_beir(path, cache, settings, embedder, progress)
+        run_beir(path, cache, settings, embedder, plan, progress)
         if _is_beir(path)
-        else run_spans(path, cache, settings, progress)
+        else run_spans(path, cache, settings, plan, progress)
         for name, path in found.items()
         if not names or name in names
     ]

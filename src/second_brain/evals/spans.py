@@ -10,17 +10,19 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
 from ..config import Settings
 from ..errors import UsageError
 from ..protocols import Progress
-from ..types import MODES, Hit, Mode, SearchResult
-from .questions import NOW, Question, ask
-from .results import Evaluation, digest, provenance
+from .answers import Answers, Asking, Place
+from .beir import PARAGRAPH
+from .questions import Question
+from .results import Evaluation, digest
+from .systems import Plan, QuestionSet, evaluate
 from .vaults import bring_up_to_date, vault_brain
 
 TOP = 5
@@ -83,53 +85,48 @@ def _read(path: Path) -> str:
         raise UsageError(f"{path} cannot be read: {error}", hint="expected a text file in UTF-8") from error
 
 
-def run_spans(folder: Path, cache: Path, settings: Settings, progress: Progress) -> Evaluation:
-    """Ask the questions of a span set in every mode and compare the first chunks with the answers.
+def run_spans(folder: Path, cache: Path, settings: Settings, plan: Plan, progress: Progress) -> Evaluation:
+    """Ask the questions of a span set and compare the first passages with the answers.
 
-    The files are indexed as notes of one vault; a document may fill the whole list.
+    The files are indexed as notes of one vault; a document may fill the whole list. Grep's passages are paragraphs.
 
     Raises:
         UsageError: the set is not well formed.
     """
     spans = load_spans(folder)
-    questions = [entry.question for entry in spans]
     name = folder.name
+    answering = {
+        entry.question.id: [(f"{name}/{file}.md", start, end) for file, start, end in entry.spans] for entry in spans
+    }
     place = cache / name / digest([settings.models.embedder.encode("utf-8")])[:8] / "index.db"
+
+    def judge(questions: Sequence[Question], answers: Answers) -> dict[str, dict[str, float]]:
+        overlaps = {question.id: overlap(answering[question.id], answers[question.id]) for question in questions}
+        return {
+            COVERAGE: {id: covered for id, (covered, _) in overlaps.items()},
+            PRECISION: {id: precise for id, (_, precise) in overlaps.items()},
+        }
+
     with vault_brain(name, folder / "corpora", place, settings) as brain:
         notices = bring_up_to_date(brain, progress)
-
-        def search(text: str, mode: Mode) -> SearchResult:
-            return brain.search(text, limit=TOP, mode=mode, now=NOW, per_document=None)
-
-        values: dict[str, dict[str, dict[str, float]]] = {}
-        for mode in MODES:
-            answers = ask(search, questions, mode, name, progress)
-            overlaps = {
-                entry.question.id: overlap(entry.spans, _spans(answers[entry.question.id].hits)) for entry in spans
-            }
-            values[mode] = {
-                COVERAGE: {id: covered for id, (covered, _) in overlaps.items()},
-                PRECISION: {id: precise for id, (_, precise) in overlaps.items()},
-            }
-        corpora = sorted((folder / "corpora").glob("*.md"))
-        return Evaluation(
+        files = {f"{name}/{path.name}": path for path in sorted((folder / "corpora").glob("*.md"))}
+        asked = QuestionSet(
             name=name,
-            documents=len(corpora),
-            chunks=brain.index.chunk_count(),
+            questions=[entry.question for entry in spans],
+            texts={place: text for uri, path in files.items() for place, text in _paragraphs(uri, _read(path))},
+            documents=len(files),
             primary=COVERAGE,
-            values=values,
-            groups={question.id: question.groups for question in questions},
-            provenance=provenance(
-                settings,
-                brain.embedder().identity,
-                digest(path.read_bytes() for path in (folder / "questions.csv", *corpora)),
-            ),
+            data=digest(path.read_bytes() for path in (folder / "questions.csv", *files.values())),
+            asking=Asking(TOP, per_document=None),
+            judge=judge,
             notices=notices,
         )
+        return evaluate(asked, brain.settings, brain.embedder(), replace(plan, readings=False), progress)
 
 
-def _spans(hits: Iterable[Hit]) -> Spans:
-    return [(Path(hit.path).stem, hit.start, hit.end) for hit in hits]
+def _paragraphs(uri: str, text: str) -> Iterator[tuple[Place, str]]:
+    for found in PARAGRAPH.finditer(text):
+        yield Place(uri, *found.span()), found[0]
 
 
 def overlap(answer: Spans, retrieved: Spans) -> tuple[float, float]:

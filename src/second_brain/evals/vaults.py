@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,12 @@ def vault_brain(name: str, folder: Path, index: Path, settings: Settings) -> Bra
     """A brain whose one source is a folder of Markdown, with an index of its own; models and fusion as set."""
     source = SourceSettings(name, "markdown", folder.absolute())
     return Brain(replace(settings, index=index.absolute(), sources=(source,)))
+
+
+def cached_index(cache: Path, folder: Path) -> Path:
+    """Where the index of a folder of notes is kept: one for each folder, whatever it is called."""
+    where = hashlib.blake2b(str(folder.resolve()).encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
+    return cache / "vaults" / f"{folder.name or 'notes'}-{where}" / "index.db"
 
 
 def bring_up_to_date(brain: Brain, progress: Progress) -> tuple[str, ...]:

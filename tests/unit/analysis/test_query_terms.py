@@ -14,6 +14,7 @@ def test_a_question_becomes_its_telling_terms() -> None:
     assert query_terms("How does parseHttp find “the Pump room”?") == QueryTerms(
         terms=("parsehttp", "pars", "http", "find", "pump", "room"),
         phrases=(("the", "pump", "room"),),
+        wholes=(("parsehttp",),),
         identifiers=("parsehttp",),
         normalized='how does parsehttp find "the pump room"?',
         typing=(),
@@ -122,3 +123,25 @@ def test_a_pasted_log_is_capped(unit: str) -> None:
     assert len(query.terms) <= 64
     assert {"kelp", "osprey"} <= set(query.terms)
     assert len(query.normalized) <= 17_000
+
+
+@pytest.mark.parametrize(
+    ("text", "wholes"),
+    [
+        ("what does `brain index --prune` do", {("brain", "index", "--prune", "prune"), ("--prune",)}),
+        ("os.path.join or parseHttpResponse", {("os.path.join",), ("parsehttprespons",)}),
+        (
+            "x509: certificate has expired or is not yet valid, on a boat",
+            {("certif", "has", "expir", "or", "is", "not", "yet", "valid")},
+        ),
+        ("FATAL: sorry, too many clients already\nwhat now?", {("too", "mani", "client", "alreadi")}),
+        ("a first-century well-known don't", set()),
+        ("What is this: a note", set()),
+        ("https://example.org/a", {("example.org/a",)}),
+    ],
+)
+def test_what_is_worth_more_in_one_piece(text: str, wholes: set[tuple[str, ...]]) -> None:
+    """Compounds as typed, what stands in backticks, clauses of a message; not plain words joined by hyphens."""
+    found = query_terms(text).wholes
+    assert len(found) == len(set(found))
+    assert set(found) == wholes

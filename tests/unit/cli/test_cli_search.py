@@ -14,7 +14,7 @@ from second_brain.types import Explanation, Signal
 HIT_KEYS = {
     "rank", "score", "id", "uri", "path", "title", "heading_path", "source", "kind", "type", "date", "status",
     "tags", "privacy", "start", "end", "line", "text", "notes", "project", "language",
-    "folded", "via",
+    "folded", "also_in", "via",
 }  # fmt: skip
 
 
@@ -30,7 +30,7 @@ def test_words_need_no_quotes(brain: Brain, indexed: Path) -> None:
     outcome = brain("search", "valve", "torque", "--json")
     answer = json.loads(outcome.out)
     assert answer["query"] == "valve torque"
-    assert answer["hits"][0]["heading_path"] == ["Pump room", "Valves"]
+    assert "The valve torque is 42 Nm." in answer["hits"][0]["text"]
 
 
 def test_json_is_one_object_of_stated_form(brain: Brain, indexed: Path) -> None:
@@ -38,7 +38,9 @@ def test_json_is_one_object_of_stated_form(brain: Brain, indexed: Path) -> None:
     outcome = brain("search", "pump", "--json")
     assert outcome.out.count("\n") == 1
     answer = json.loads(outcome.out)
-    assert set(answer) == {"query", "mode", "hits", "notices"}
+    assert set(answer) == {
+        "query", "mode", "understood", "confidence", "hits", "rolled_up", "notices", "cursor",
+    }  # fmt: skip
     assert answer["mode"] == "hybrid"
     assert [hit["rank"] for hit in answer["hits"]] == list(range(1, len(answer["hits"]) + 1))
     for hit in answer["hits"]:
@@ -216,3 +218,60 @@ def test_words_that_begin_with_a_dash_follow_two_dashes(brain: Brain, indexed: P
     outcome = brain("search", "--", "--json", "torque")
     assert outcome.code == 0
     assert outcome.out.startswith("1. Pump room")
+
+
+def test_a_budget_gives_text_for_an_agent(brain: Brain, indexed: Path) -> None:
+    """Framed, quoted line by line, within the budget; with --json the same as excerpts."""
+    outcome = brain("search", "valve torque", "--budget", 300)
+    assert outcome.code == 0
+    assert outcome.out.splitlines()[0].startswith("Quoted from the user's notes.")
+    assert "> The valve torque is 42 Nm. See [[log]]." in outcome.out.splitlines()
+    answer = json.loads(brain("search", "valve torque", "--budget", 300, "--json").out)
+    assert answer["tokens"] <= 300
+    assert answer["shown"] == sum(not excerpt["via"] for excerpt in answer["excerpts"])
+    small = brain("search", "valve torque", "--budget", 10)
+    assert small.code == 1
+    assert "too small" in small.err
+
+
+def test_a_cursor_turns_the_page(brain: Brain, indexed: Path) -> None:
+    """Until there is none; with other words it is an error with a hint."""
+    pages, cursor = [], ()
+    while True:
+        answer = json.loads(brain("search", "pump", "-n", 1, "--json", *cursor).out)
+        pages += [(hit["rank"], hit["uri"]) for hit in answer["hits"]]
+        if not answer["cursor"]:
+            break
+        cursor = ("--cursor", answer["cursor"])
+    assert [rank for rank, _ in pages] == list(range(1, len(pages) + 1))
+    assert len({uri for _, uri in pages}) == 3
+    wrong = brain("search", "valve", "-n", 1, *cursor)
+    assert wrong.code == 1
+    assert "belongs to another question" in wrong.err
+
+
+def test_fields_and_parts_are_said_on_stderr(brain: Brain, indexed: Path) -> None:
+    """How the question was read is about the result, not part of it."""
+    outcome = brain("search", "pump type:log")
+    assert outcome.out.startswith("1. Log")
+    assert "'type:log' read as the type 'log'" in outcome.err.splitlines()
+    parts = brain("search", "What is the valve torque? Where is the pump log?", "--mode", "agentic", "--json")
+    assert json.loads(parts.out)["understood"] == ["asked in parts: What is the valve torque? | Where is the pump log?"]
+
+
+def test_copies_and_children_of_hubs_are_shown(brain: Brain, indexed: Path) -> None:
+    """What is folded stands under its hit, and after the hits what a hub links to, with the hub's title."""
+    (indexed / "ops" / "copy.md").write_text((indexed / "ops" / "log.md").read_text())
+    (indexed / "Pumps MOC.md").write_text("# Pumps MOC\n\n[[pump]] [[2031-03-01]] [[log]] [[copy]] [[missing]]\n")
+    brain("index", "--quiet")
+    lines = brain("search", "pump", "replaced", "--mode", "lexical").out.splitlines()
+    assert "    the same also in: notes/ops/log.md" in lines or "    the same also in: notes/ops/copy.md" in lines
+    assert any(line.endswith("via Pumps MOC") for line in brain("search", "pumps moc", "-n", 1).out.splitlines())
+
+
+def test_strict_hides_what_was_withdrawn(brain: Brain, indexed: Path) -> None:
+    """Without it, it is only ranked lower."""
+    (indexed / "old.md").write_text("---\nstatus: deprecated\n---\n# Old pump\n\npump pump\n")
+    brain("index", "--quiet")
+    assert "old.md" in paths(brain, "pump")
+    assert "old.md" not in paths(brain, "pump", "--strict")

@@ -12,12 +12,14 @@ import pytest
 from second_brain.analysis import index_terms
 from second_brain.config import ModelSettings, Settings
 from second_brain.errors import UsageError
-from second_brain.evals.beir import document_id, index_corpus, load_beir, plain_document
-from second_brain.evals.questions import Question, silent
+from second_brain.evals.beir import index_corpus, load_beir, plain_document, uri_of
+from second_brain.evals.questions import Question, half, silent
 from second_brain.evals.sets import run_sets
+from second_brain.evals.systems import Plan
 from second_brain.index.sqlite.store import SqliteIndex
 from second_brain.models.hashing import HashingEmbedder
 from second_brain.protocols import Vectors
+from second_brain.types import MODES
 
 DOCUMENTS = (
     {"_id": "1", "title": "", "text": "def mount(disk):\n    # attach the disk\n    return attach(disk)"},
@@ -96,6 +98,14 @@ def test_judgement_of_an_unknown_document_is_told(tmp_path: Path) -> None:
     assert corpus.notices == ("1 judgements name documents that the corpus lacks: they count as not found",)
 
 
+def test_class_and_language_of_a_question_may_be_told(tmp_path: Path) -> None:
+    """Under ``metadata``; results are broken down by them."""
+    folder = write_set(tmp_path / "tiny")
+    rows = [{**QUERIES[0], "metadata": {"class": "code", "lang": "en"}}, {**QUERIES[1], "metadata": {"lang": "en"}}]
+    (folder / "queries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert [question.groups for question in load_beir(folder).questions] == [("code", "en"), ("en",)]
+
+
 # -- documents -----------------------------------------------------------------------------------------------
 
 
@@ -116,12 +126,6 @@ def test_id_of_a_document_is_not_searched() -> None:
     """The index searches file names too; '7' or 'x' would answer to every question that holds it."""
     document = plain_document("set", "7", "", "text")
     assert index_terms(document.uri.rpartition("/")[2]) == ""
-
-
-@pytest.mark.parametrize("id", ["7", "a/b", "a/_", "梅雨", "_", "a b"])
-def test_id_comes_back_from_the_uri(id: str) -> None:
-    """Whatever the id is made of."""
-    assert document_id(plain_document("set", id, "", "text").uri) == id
 
 
 def test_documents_of_a_set_of_code_are_code() -> None:
@@ -174,7 +178,7 @@ def test_every_system_answers_a_set(tmp_path: Path, settings: Settings, name: st
     write_set(tmp_path / "sets" / name)
     (result,) = run_sets(tmp_path / "sets", cache=tmp_path / "cache", settings=settings)
     assert (result.name, result.documents, result.chunks, result.primary) == (name, 5, 4, "nDCG@10")
-    assert list(result.values) == ["grep", "lexical", "dense", "hybrid"]
+    assert list(result.values) == ["grep", "lexical", "dense", "fused", "adjusted", *MODES[2:]]
     assert result.values["lexical"]["MRR@10"] == {"q1": 1.0, "q2": 1.0, "q3": 1.0}
     assert result.values["hybrid"]["Recall@5"] == {"q1": 1.0, "q2": 1.0, "q3": 1.0}
 
@@ -192,7 +196,9 @@ def test_second_evaluation_of_a_set_is_equal(tmp_path: Path, settings: Settings)
     """From the cache come the same numbers, to the last digit."""
     write_set(tmp_path / "sets" / "tiny")
     first, second = (run_sets(tmp_path / "sets", cache=tmp_path / "cache", settings=settings) for _ in range(2))
-    assert [asdict(result) for result in first] == [asdict(result) for result in second]
+    assert [asdict(replace(result, costs={})) for result in first] == [
+        asdict(replace(result, costs={})) for result in second
+    ]
     kept = {path.name for path in (tmp_path / "cache").rglob("*") if path.is_file()}
     assert {"index.db", "queries.npz"} <= kept
 
@@ -219,3 +225,15 @@ def test_sets_are_chosen_by_name(tmp_path: Path, settings: Settings) -> None:
     assert caught.value.hint == "sets there: a-set, b-set"
     with pytest.raises(UsageError, match="holds no retrieval set"):
         run_sets(tmp_path / "sets" / "notes", settings=settings)
+
+
+def test_half_that_is_not_asked_has_no_values(tmp_path: Path, settings: Settings) -> None:
+    """Who chooses on one half does not even see the other; the set's hash stays that of the whole."""
+    write_set(tmp_path / "sets" / "tiny")
+    options = {"cache": tmp_path / "cache", "settings": settings}
+    (whole,) = run_sets(tmp_path / "sets", **options)  # type: ignore[arg-type]
+    (held,) = run_sets(tmp_path / "sets", plan=Plan(half="held"), **options)  # type: ignore[arg-type]
+    wanted = {id for id in ("q1", "q2", "q3") if half(id) == "held"}
+    assert set(held.groups) == set(held.values["hybrid"]["nDCG@10"]) == wanted
+    assert {whole.values["hybrid"]["nDCG@10"][id] for id in wanted} == set(held.values["hybrid"]["nDCG@10"].values())
+    assert held.provenance == whole.provenance

@@ -1,4 +1,4 @@
-"""Summaries, comparisons and tables of evaluations."""
+"""Summaries and tables of evaluations."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from second_brain import evals
-from second_brain.errors import UsageError
 from second_brain.evals.measures import Difference
 from second_brain.evals.questions import half
-from second_brain.evals.results import Evaluation, Provenance, commit_of, compare, digest, read_evaluations, summarize
+from second_brain.evals.results import Evaluation, Provenance, commit_of, digest, summarize
+from second_brain.evals.sizes import Cost, Size
 from second_brain.evals.tables import format_table
 
 MADE = Provenance(
@@ -51,9 +51,9 @@ def test_summary_has_the_means_of_each_group_and_the_regret() -> None:
     ]  # fmt: skip
     assert summaries["all"].means["hybrid"]["nDCG@10"] == pytest.approx(0.8)
     assert summaries["en"].better_arm == "lexical"
-    assert summaries["en"].regret.mean == pytest.approx(-0.25)
+    assert summaries["en"].regrets["hybrid"].mean == pytest.approx(-0.25)
     assert summaries["ja"].better_arm == "dense"
-    assert summaries["ja"].regret == Difference(0.6, 0.6, 0.6, 1)
+    assert summaries["ja"].regrets == {"hybrid": Difference(0.6, 0.6, 0.6, 1)}
 
 
 def test_halves_part_the_questions() -> None:
@@ -71,45 +71,11 @@ def test_half_without_questions_is_a_summary_of_none() -> None:
     assert (summary.questions, summary.means["hybrid"]["nDCG@10"]) == (0, 0.0)
 
 
-def test_comparison_tells_what_a_change_brought() -> None:
-    """After minus before, question by question."""
-    after = replace(EVALUATION, values={**EVALUATION.values, "hybrid": {"nDCG@10": {"q0": 1.0, "q1": 1.0, "q2": 1.0}}})
-    found = compare(EVALUATION, after)
-    assert found.mean == pytest.approx(0.2)
-    assert found.low == 0.0
-    assert compare(EVALUATION, after, system="dense") == Difference(0.0, 0.0, 0.0, 3)
-    assert compare(EVALUATION, after, half="held").questions == sum(half(id) == "held" for id in EVALUATION.groups)
-
-
-def test_evaluations_of_other_data_are_not_compared() -> None:
-    """Their difference would mean nothing."""
-    other = replace(EVALUATION, provenance=replace(MADE, data="e" * 32))
-    with pytest.raises(UsageError, match="measured on data dddddddd, 'tiny' on eeeeeeee"):
-        compare(EVALUATION, other)
-
-
 def test_evaluation_is_ready_for_json() -> None:
     """Every question's values are in it."""
     loaded = json.loads(json.dumps(asdict(EVALUATION)))
     assert loaded["values"]["hybrid"]["nDCG@10"] == {"q0": 1.0, "q1": 1.0, "q2": 0.4}
     assert loaded["provenance"]["fusion"] == {"method": "convex", "dense_weight": 0.5}
-
-
-def test_written_evaluations_are_read_back(tmp_path: Path) -> None:
-    """What ``brain eval --json`` wrote, with summaries beside, compares as what was measured."""
-    file = tmp_path / "before.json"
-    file.write_text(json.dumps({"evaluations": [{**asdict(EVALUATION), "summaries": []}]}), encoding="utf-8")
-    assert read_evaluations(file) == [EVALUATION]
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"evaluations": [{"name": "x"}]}', '{"evaluations": [3]}'])
-def test_file_of_something_else_is_named(tmp_path: Path, text: str) -> None:
-    """With the command that writes the right one."""
-    file = tmp_path / "before.json"
-    file.write_text(text, encoding="utf-8")
-    with pytest.raises(UsageError, match=r"before\.json holds no evaluations") as caught:
-        read_evaluations(file)
-    assert "brain eval --json" in caught.value.hint
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
@@ -140,29 +106,63 @@ def test_parts_of_a_digest_are_told_apart() -> None:
     assert len(digest([])) == 32
 
 
-def test_table_shows_means_regrets_and_conditions() -> None:
-    """What a terminal shows can be pasted into a page as it is."""
-    small = replace(EVALUATION, groups=dict.fromkeys(EVALUATION.groups, ()), notices=("one note is damaged",))
-    assert format_table([small]) == (
+def test_table_shows_means_groups_regrets_and_conditions() -> None:
+    """What a terminal shows can be pasted into a page as it is; without groups there is no table of them."""
+    some = replace(EVALUATION, groups={"q0": ("plain",), "q1": ("hard",), "q2": ("hard",)}, notices=("it rains",))
+    assert format_table([some]) == (
         "## tiny: 3 questions (both halves), 1,200 documents, 1,300 chunks\n"
         "\n"
-        "| group | questions | system  | nDCG@10 |\n"
-        "| ----- | --------: | ------- | ------: |\n"
-        "| all   |         3 | grep    |   0.000 |\n"
-        "| all   |         3 | lexical |   0.500 |\n"
-        "| all   |         3 | dense   |   0.500 |\n"
-        "| all   |         3 | hybrid  |   0.800 |\n"
+        "| system  | nDCG@10 |\n"
+        "| ------- | ------: |\n"
+        "| grep    |   0.000 |\n"
+        "| lexical |   0.500 |\n"
+        "| dense   |   0.500 |\n"
+        "| hybrid  |   0.800 |\n"
         "\n"
-        "Regret of hybrid in nDCG@10 (the better arm minus hybrid; 95 % interval):\n"
+        "nDCG@10 by group:\n"
         "\n"
-        "| group | better arm |  regret |     low |    high |\n"
-        "| ----- | ---------- | ------: | ------: | ------: |\n"
-        "| all   | lexical    | -0.3000 | -0.5000 | +0.0000 |\n"
+        "| group | questions |  grep | lexical | dense | hybrid |\n"
+        "| ----- | --------: | ----: | ------: | ----: | -----: |\n"
+        "| all   |         3 | 0.000 |   0.500 | 0.500 |  0.800 |\n"
+        "| plain |         1 | 0.000 |   1.000 | 0.000 |  1.000 |\n"
+        "| hard  |         2 | 0.000 |   0.250 | 0.750 |  0.700 |\n"
         "\n"
-        "Note: one note is damaged.\n"
+        "Regret in nDCG@10 (the better arm minus the mode; 95 % interval):\n"
+        "\n"
+        "| group | better arm |                     hybrid |\n"
+        "| ----- | ---------- | -------------------------: |\n"
+        "| all   | lexical    | -0.3000 [-0.5000, +0.0000] |\n"
+        "| plain | lexical    | +0.0000 [+0.0000, +0.0000] |\n"
+        "| hard  | dense      | +0.0500 [-0.5000, +0.6000] |\n"
+        "\n"
+        "Note: it rains.\n"
         "second-brain 0.1.0, commit unknown, data dddddddddddd, embedder hashing/1, analyzer 1,"
         " fusion method convex, dense_weight 0.5; Linux x86_64, 2 processors, Python 3.11.7.\n"
     )
+    bare = replace(EVALUATION, groups=dict.fromkeys(EVALUATION.groups, ()))
+    assert "by group" not in format_table([bare])
+
+
+def test_table_shows_what_an_answer_costs() -> None:
+    """Where it was measured; a system that was not timed has empty cells."""
+    cost = Cost(questions=3, p50_ms=1.25, p95_ms=1_200.0, tokens=1_850.4, bytes=6_000.0)
+    text = format_table([replace(EVALUATION, costs={"hybrid": cost})])
+    assert "| system  | nDCG@10 | p50 ms |  p95 ms | tokens |\n" in text
+    assert "| hybrid  |   0.800 |    1.2 | 1,200.0 |  1,850 |\n" in text
+    assert "| grep    |   0.000 |        |         |        |\n" in text
+    assert "Time (warm, 3 questions" in text
+
+
+def test_table_shows_what_an_agent_reads() -> None:
+    """Mean bytes and tokens by way, the median, and how many searches that is worth."""
+    readings = {
+        "one search": {"q0": Size(100, 20), "q1": Size(200, 40)},
+        "grep: all files": {"q0": Size(1_000, 300), "q1": Size(3_000, 900)},
+    }
+    text = format_table([replace(EVALUATION, readings=readings)])
+    assert "| way             | bytes | tokens | median | times one search |\n" in text
+    assert "| one search      |   150 |     30 |     30 |              1.0 |\n" in text
+    assert "| grep: all files | 2,000 |    600 |    600 |             20.0 |\n" in text
 
 
 def test_table_of_a_half_says_so() -> None:

@@ -12,6 +12,7 @@ from second_brain.config import ModelSettings, Settings
 from second_brain.errors import UsageError
 from second_brain.evals.sets import run_sets
 from second_brain.evals.spans import load_spans, overlap
+from second_brain.types import MODES
 
 TEXT = "# Report\n\nThe pump failed in May — 部品が壊れた。\n\n# Costs\n\nThe repair cost 300 crowns.\n"
 
@@ -78,9 +79,11 @@ def test_span_set_is_asked_in_every_mode(tmp_path: Path) -> None:
         home=tmp_path, index=tmp_path / "i", model_cache=tmp_path / "m", models=ModelSettings(embedder="hashing")
     )
     (result,) = run_sets(tmp_path / "sets", cache=tmp_path / "cache", settings=settings)
-    assert list(result.values) == ["lexical", "dense", "hybrid"]
+    assert list(result.values) == ["grep", "lexical", "dense", "fused", "adjusted", *MODES[2:]]
     assert (result.name, result.documents, result.primary) == ("spans", 2, "coverage@5")
-    for values in result.values.values():
+    assert result.values["grep"]["coverage@5"] == {"report-1": 1.0}  # its passages are paragraphs
+    for mode in MODES:
+        values = result.values[mode]
         assert values["coverage@5"] == {"report-1": 1.0}
         assert 0.1 < values["precision@5"]["report-1"] < 1.0
     assert not (tmp_path / "i").exists()

@@ -6,7 +6,6 @@ import random
 
 import pytest
 
-from second_brain.ranking.adjust import decay, source_weight, status
 from second_brain.ranking.diversity import cap
 from second_brain.ranking.fusion import (
     FusionSettings,
@@ -78,22 +77,6 @@ def test_a_scale_without_length_makes_all_scores_zero() -> None:
     ranking = Ranking("lexical", ((1, 3.0), (2, 3.0)))
     assert observed_scale(ranking).normalize(3.0) == 0.0
     assert observed_scale(Ranking("lexical", ())).normalize(1.0) == 0.0
-
-
-def test_decay_halves_with_every_half_life_and_never_lifts_the_future() -> None:
-    """``0.5 ** (age / half-life)``; a document dated tomorrow counts as today's."""
-    year = 360 * 86_400.0
-    assert [signal.value for signal in decay(year, 180)] == pytest.approx([0.25])
-    assert [signal.value for signal in decay(-year, 180)] == [1.0]
-    assert decay(year, None) == ()
-
-
-def test_withdrawn_documents_are_halved_whatever_the_letter_case() -> None:
-    """``status: Deprecated`` counts half; a stable one is left alone, as is a weight of one."""
-    assert status("Deprecated")[0].value == 0.5
-    assert status("stable") == status("") == ()
-    assert source_weight(1.0) == ()
-    assert source_weight(0.8)[0].value == 0.8
 
 
 def test_cap_keeps_the_order_and_the_first_of_each_group() -> None:

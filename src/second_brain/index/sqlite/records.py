@@ -81,12 +81,16 @@ class Candidate:
 
     key: int
     id: str
+    script: int
     document: int
     uri: str
     source: str
     kind: str
+    type: str
+    title: str
     date: float
     status: str
+    stale_after: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ CREATE TABLE document(
   chunks INTEGER NOT NULL
 );
 CREATE INDEX document_item ON document(item);
-CREATE INDEX document_source ON document(source);
+CREATE INDEX document_source ON document(source, privacy);
 CREATE INDEX document_date ON document(date);
 CREATE INDEX document_name ON document(name);
 
@@ -117,6 +117,7 @@ CREATE TABLE link(
   PRIMARY KEY(document, ordinal)
 ) WITHOUT ROWID;
 CREATE INDEX link_resolved ON link(resolved);
+CREATE INDEX link_text ON link(lower(text)) WHERE text != target;  -- what others call a document
 
 CREATE TABLE vector(
   key INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -142,7 +143,8 @@ CREATE TABLE chunk(
   context TEXT NOT NULL,
   embedding BLOB NOT NULL,      -- hash of context and text
   vector INTEGER REFERENCES vector(key),
-  origin TEXT NOT NULL DEFAULT ''  -- the same for the same passage in other documents of the source
+  origin TEXT NOT NULL DEFAULT '', -- the same for the same passage in other documents of the source
+  script INTEGER NOT NULL DEFAULT 0 -- that most of it is written in, see analysis.scripts
 );
 CREATE UNIQUE INDEX chunk_document ON chunk(document, ordinal);
 CREATE INDEX chunk_vector ON chunk(vector) WHERE vector IS NOT NULL;
@@ -159,13 +161,17 @@ CREATE INDEX echo_item ON echo(item);
 
 
 def _learn_languages_and_repeats(connection: Connection) -> None:
-    """Format 2: documents have a language and a project, chunks an origin; items are read again to learn them."""
+    """Format 2: documents have a language and a project, chunks an origin and a script: read again."""
     connection.execute(
         """
         ALTER TABLE document ADD COLUMN language TEXT NOT NULL DEFAULT '';
         ALTER TABLE document ADD COLUMN project TEXT NOT NULL DEFAULT '';
         ALTER TABLE chunk ADD COLUMN origin TEXT NOT NULL DEFAULT '';
+        ALTER TABLE chunk ADD COLUMN script INTEGER NOT NULL DEFAULT 0;
+        DROP INDEX document_source;
+        CREATE INDEX document_source ON document(source, privacy);
         CREATE INDEX chunk_origin ON chunk(origin) WHERE origin != '';
+        CREATE INDEX link_text ON link(lower(text)) WHERE text != target;
         CREATE TABLE echo(
           origin TEXT NOT NULL,
           item INTEGER NOT NULL REFERENCES item(key) ON DELETE CASCADE,

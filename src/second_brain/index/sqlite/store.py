@@ -7,7 +7,6 @@ links with its hash. A failed write leaves no hash behind, so the next run reads
 from __future__ import annotations
 
 import json
-import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -20,6 +19,7 @@ from ...types import Filter, Ranking
 from ..lock import sync_lock
 from . import schema
 from .connection import Database
+from .counting import count_all, count_sources
 from .filters import TABLES, condition, fold_name
 from .records import (
     DOCUMENT_COLUMNS,
@@ -38,15 +38,8 @@ from .terms import FIELD_WEIGHTS, DocumentTerms, TermIndex
 from .vectors import VectorIndex
 from .writing import DocumentWriter, as_json
 
-ATTACHMENTS = frozenset(
-    f".{ending}"
-    for ending in re.findall(
-        r"\w+",
-        "avif bmp gif jpeg jpg png svg webp flac m4a mp3 ogg wav webm 3gp mkv mov mp4 ogv pdf base canvas"
-        " csv docx html json pptx txt xlsx zip",
-    )
-)
-"""Endings of files that a note may link to and that are no notes (most are those that Obsidian knows)."""
+CALLED_BY_MOST = 3
+"""Words like "here" and "this" are the text of links to many documents."""
 
 _OWN_PRIVACY = "coalesce(d.metadata ->> 'privacy', '')"
 _DOCUMENT_TABLES = "document d JOIN item i ON i.key = d.item JOIN source s ON s.key = d.source"
@@ -138,22 +131,9 @@ class SqliteIndex:
         )
         return found
 
-    def sources(self) -> list[SourceState]:
+    def sources(self, filter: Filter = Filter()) -> list[SourceState]:
         """What is known of each source and how much it holds, by name; counts its rows."""
-        rows = self.database.rows(
-            "SELECT s.name, s.kind, s.path, s.synced, s.unavailable,"
-            " (SELECT count(*) FROM item i WHERE i.source = s.key),"
-            " (SELECT count(*) FROM document d WHERE d.source = s.key),"
-            " (SELECT coalesce(sum(d.chunks), 0) FROM document d WHERE d.source = s.key),"
-            " (SELECT count(*) FROM chunk c JOIN document d ON d.key = c.document"
-            "   WHERE c.vector IS NULL AND d.source = s.key),"
-            " (SELECT count(*) FROM item i WHERE i.source = s.key AND i.failure != '')"
-            " FROM source s ORDER BY s.name"
-        )
-        return [
-            SourceState(name, kind, path, from_epoch(synced) if synced is not None else None, *rest)
-            for name, kind, path, synced, *rest in rows
-        ]
+        return count_sources(self.database, filter)
 
     # -- items -------------------------------------------------------------------------------------------
 
@@ -172,11 +152,12 @@ class SqliteIndex:
 
     # -- links -------------------------------------------------------------------------------------------
 
-    def link_targets(self, source: str) -> list[tuple[str, tuple[str, ...]]]:
+    def link_targets(self, source: str, filter: Filter = Filter()) -> list[tuple[str, tuple[str, ...]]]:
         """What a link of this source may point to: (uri, aliases)."""
+        where, values = condition(filter)
         rows = self.database.rows(
-            "SELECT d.uri, d.aliases FROM document d JOIN source s ON s.key = d.source WHERE s.name = ?",
-            (source,),
+            f"SELECT d.uri, d.aliases FROM {_DOCUMENT_TABLES} WHERE s.name = ?" + (f" AND {where}" if where else ""),
+            (source, *values),
         )
         return [(uri, tuple(json.loads(aliases))) for uri, aliases in rows]
 
@@ -205,17 +186,17 @@ class SqliteIndex:
             )
 
     def outgoing(self, document: int, filter: Filter = Filter()) -> list[StoredLink]:
-        """The links that stand in a document, in order; where the asker may not see its target, it has none."""
+        """The links that stand in a document, in order; one to what the filter does not let through leads nowhere."""
         links = self._links("l.document = ?", (document,))
-        if filter.privacy is None:
+        where, values = condition(filter)
+        if not where:
             return links
-        targets = [link.target for link in links if link.target]
+        targets = as_json([link.target for link in links if link.target])
         seen = {
             uri
             for (uri,) in self.database.rows(
-                "SELECT uri FROM document WHERE uri IN (SELECT value FROM json_each(?))"
-                " AND privacy IN (SELECT value FROM json_each(?))",
-                (as_json(targets), as_json(filter.privacy)),
+                f"SELECT d.uri FROM {_DOCUMENT_TABLES} WHERE d.uri IN (SELECT value FROM json_each(?)) AND {where}",
+                (targets, *values),
             )
         }
         return [link if link.target in seen else replace(link, target=None, by_alias=0) for link in links]
@@ -224,6 +205,14 @@ class SqliteIndex:
         """The links that lead to a document from documents that the filter lets through."""
         where, values = condition(filter)
         return self._links("l.resolved = ?" + (f" AND {where}" if where else ""), (uri, *values))
+
+    def links_to_hidden(self, source: str, filter: Filter) -> list[StoredLink]:
+        """The links in documents of a source that the filter lets through which lead to one that it does not."""
+        where, values = condition(filter)
+        return self._links(
+            f"s.name = ? AND {where} AND l.resolved NOT IN (SELECT d.uri FROM {_DOCUMENT_TABLES} WHERE {where})",
+            (source, *values, *values),
+        )
 
     def _links(self, where: str, values: Sequence[Any]) -> list[StoredLink]:
         rows = self.database.rows(
@@ -240,9 +229,9 @@ class SqliteIndex:
         """The best chunks for an FTS5 MATCH expression."""
         return self.terms.search(match, filter, limit)
 
-    def dense(self, vector: Any, filter: Filter, limit: int) -> Ranking:
-        """The chunks nearest to a unit vector."""
-        return self.vectors.search(vector, filter, limit)
+    def dense(self, vector: Any, filter: Filter, limit: int, *, script: int = 0, also: Sequence[int] = ()) -> Ranking:
+        """The chunks nearest to a unit vector, see ``VectorIndex.search``."""
+        return self.vectors.search(vector, filter, limit, script=script, also=also)
 
     def chunk_count(self) -> int:
         """How many chunks there are."""
@@ -251,7 +240,8 @@ class SqliteIndex:
     def candidates(self, keys: Sequence[int]) -> dict[int, Candidate]:
         """What the ranking needs to know of these chunks, by key."""
         rows = self.database.rows(
-            "SELECT c.key, c.id, d.key, d.uri, s.name, d.kind, d.date, d.status"
+            "SELECT c.key, c.id, c.script, d.key, d.uri, s.name, d.kind, d.type, d.title, d.date, d.status,"
+            " coalesce(d.metadata ->> 'stale_after', '')"
             f" FROM chunk c {TABLES} WHERE c.key IN (SELECT value FROM json_each(?))",
             (as_json(list(keys)),),
         )
@@ -301,6 +291,10 @@ class SqliteIndex:
         )
         return [stored_document(row) for row in rows]
 
+    def lies_in(self, folder: str, filter: Filter) -> bool:
+        """Whether a document that the filter lets through lies in a folder on disk, or below it."""
+        return bool(self.documents("i.path >= ? AND i.path < ?", (f"{folder}/", f"{folder}0"), filter, 1))
+
     def find(self, name: str, filter: Filter = Filter()) -> list[StoredDocument]:
         """Documents that answer to a name, by the first rule that finds any.
 
@@ -339,6 +333,30 @@ class SqliteIndex:
         )
         return dict(rows)
 
+    def linked_as(self, words: str, filter: Filter = Filter()) -> dict[int, int]:
+        """The first chunk of each document that links in other documents call so, by document.
+
+        Both documents pass the filter. Words that lead to more than ``CALLED_BY_MOST`` documents name none.
+        Letter case is ignored in ASCII only.
+        """
+        where, values = condition(filter)
+        documents = self.database.rows(
+            "SELECT DISTINCT l.resolved FROM link l JOIN document d ON d.key = l.document"
+            " JOIN item i ON i.key = d.item JOIN source s ON s.key = d.source"
+            " WHERE lower(l.text) IN (lower(?), ?) AND l.text != l.target AND l.resolved != d.uri"
+            + (f" AND {where}" if where else "")
+            + f" LIMIT {CALLED_BY_MOST + 1}",
+            (words, fold_name(words), *values),
+        )
+        if not 0 < len(documents) <= CALLED_BY_MOST:
+            return {}
+        rows = self.database.rows(
+            f"SELECT d.key, c.key FROM chunk c {TABLES} WHERE c.ordinal = 0"
+            " AND d.uri IN (SELECT value FROM json_each(?))" + (f" AND {where}" if where else "") + " ORDER BY d.uri",
+            (as_json([uri for (uri,) in documents]), *values),
+        )
+        return dict(rows)
+
     def recent(self, filter: Filter, limit: int) -> list[StoredDocument]:
         """Documents by date, newest first, equal dates by uri."""
         where, values = condition(filter)
@@ -349,6 +367,19 @@ class SqliteIndex:
             (*values, limit),
         )
         return [stored_document(row) for row in rows]
+
+    def with_secrets(self, filter: Filter = Filter()) -> list[tuple[str, dict[str, int]]]:
+        """Documents in which secrets were masked, and how many by rule, by uri."""
+        where, values = condition(filter)
+        rows = self.database.rows(
+            f"SELECT d.uri, d.metadata -> '$.secrets' FROM {_DOCUMENT_TABLES}"
+            " WHERE json_type(d.metadata, '$.secrets') = 'object'"
+            + (f" AND {where}" if where else "")
+            + " ORDER BY d.uri",
+            values,
+        )
+        counts = ((uri, json.loads(found)) for uri, found in rows)
+        return [(uri, found) for uri, found in counts if found and all(isinstance(n, int) for n in found.values())]
 
     def fingerprint(self, uri: str) -> str:
         """The fingerprint of the item that a document was read from, '' if there is none."""
@@ -366,33 +397,9 @@ class SqliteIndex:
 
     # -- whole -------------------------------------------------------------------------------------------
 
-    def stats(self) -> Stats:
-        """Counts and sizes of the whole index."""
-        with self.database.snapshot():
-            count = self.database.value
-            return Stats(
-                sources=count("SELECT count(*) FROM source"),
-                items=count("SELECT count(*) FROM item"),
-                documents=count("SELECT count(*) FROM document"),
-                chunks=self.chunk_count(),
-                waiting=self.vectors.waiting_count(),
-                links=count("SELECT count(*) FROM link"),
-                unresolved_links=self._unresolved_links(),
-                failures=count("SELECT count(*) FROM item WHERE failure != ''"),
-                embedder=self.vectors.embedder,
-                text_bytes=count("SELECT coalesce(sum(text_bytes), 0) FROM document"),
-                file_bytes=_size(self.path) + _size(self.path.with_name(self.path.name + "-wal")),
-                matrix_bytes=_size(self.vectors.matrix_path),
-            )
-
-    def _unresolved_links(self) -> int:
-        """Links to notes that lead nowhere: not those to pictures and other files, nor those still to be looked up."""
-        rows = self.database.rows(
-            "SELECT l.target FROM link l JOIN document d ON d.key = l.document JOIN source s ON s.key = d.source"
-            " WHERE l.resolved IS NULL AND NOT s.relink"
-        )
-        suffixes = (PurePosixPath(target).suffix.lower() for (target,) in rows)
-        return sum(suffix not in ATTACHMENTS for suffix in suffixes)
+    def stats(self, filter: Filter = Filter()) -> Stats:
+        """Counts and sizes of the whole index, or counts of what the filter lets through."""
+        return count_all(self.database, self.terms, self.vectors, filter)
 
     def rebuild_terms(self) -> None:
         """Fill the term table again from the stored texts: after a new analyzer, or damage. Reads no file."""
@@ -415,6 +422,13 @@ class SqliteIndex:
                     )
             schema.set_meta(self.database, "analyzer", ANALYZER_VERSION)
 
+    def expect_chunks(self, version: int) -> None:
+        """Make the next sync read every item again if chunkers of another version cut what is here."""
+        if schema.meta(self.database, "chunker") != version:
+            with self.database.transaction():
+                self.forget_hashes()
+                schema.set_meta(self.database, "chunker", version)
+
     def forget_hashes(self, source: str | None = None) -> None:
         """Make the next sync read every item again (of one source, or of all)."""
         where = "" if source is None else " WHERE source = (SELECT key FROM source WHERE name = ?)"
@@ -426,10 +440,3 @@ class SqliteIndex:
         self.database.rows("INSERT INTO terms(terms) VALUES ('optimize')")
         self.database.rows("VACUUM")
         self.database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0

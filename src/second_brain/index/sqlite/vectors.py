@@ -10,15 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import struct
-import tempfile
 import threading
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,11 +23,20 @@ from ...protocols import Codes, Vectors
 from ...types import Filter, Ranking, embedding_text
 from .connection import Database
 from .filters import TABLES, chunk_condition, condition
+from .matrix import (
+    NOTHING,
+    Matrix,
+    State,
+    digest,
+    header_of,
+    map_matrix,
+    read_header,
+    rows_of,
+    top,
+    write_matrix,
+)
 from .schema import meta, set_meta, unpack_text
 
-MAGIC = b"SBMATRX1"
-HEADER = struct.Struct("<8s32s16sqqqq")  # magic, index, embedder digest, changes, last key, rows, dimensions
-PAGE = 4096
 REWRITE_ROWS = 2_000
 """The matrix is written anew when this many rows (or a tenth of it) are newer than it, or gone from it."""
 
@@ -44,19 +48,15 @@ ORPHANS_KEPT = 1_000
 many, and up to a quarter of the live ones; the oldest go first."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Matrix:
-    """Vectors in order of key."""
-
-    keys: npt.NDArray[np.int64]
-    rows: npt.NDArray[np.float32]
-
-
 UNCODED = "NOT EXISTS (SELECT 1 FROM token t WHERE t.vector = c.vector)"
 """Of a chunk ``c``: it has no token codes, for want of a vector or besides one."""
 
-_Header: TypeAlias = tuple[str, bytes, int, int, int, int]
-"""Index, digest of the embedder, changes, last key, rows, dimensions."""
+FEWEST = 8
+"""Passages in a script before their mean cosine says something about the script."""
+
+ALIGNED = 0.85
+"""How much of the difference between the mean cosines of two scripts is made up for. Chosen on the tune halves
+(docs/evaluation.md): from 0.7 on passages in another script are found, at 1 they begin to crowd out others."""
 
 
 class VectorIndex:
@@ -66,8 +66,8 @@ class VectorIndex:
         self.database = database
         self.matrix_path = database.path.with_name(database.path.name + ".vectors")
         self._lock = threading.Lock()
-        self._mapped: tuple[tuple[str, str, int], int, _Matrix] | None = None
-        self._tail: tuple[tuple[object, ...], _Matrix] | None = None
+        self._mapped: tuple[State, int, Matrix] | None = None
+        self._tail: tuple[tuple[object, ...], Matrix] | None = None
         self._live: tuple[object, npt.NDArray[np.int64]] | None = None
 
     # -- what is there -----------------------------------------------------------------------------------
@@ -196,11 +196,11 @@ class VectorIndex:
         if changed:
             self._changed()
 
-    def prune(self) -> int:
-        """Delete the oldest orphaned vectors beyond what is kept for their return; returns how many."""
+    def prune(self, *, every: bool = False) -> int:
+        """Delete the oldest orphaned vectors beyond what is kept for their return, or all; returns how many."""
         orphans = self.database.value("SELECT count(*) FROM vector WHERE orphaned IS NOT NULL")
         live = self.database.value("SELECT count(*) FROM vector") - orphans
-        surplus = orphans - max(ORPHANS_KEPT, live // 4)
+        surplus = orphans if every else orphans - max(ORPHANS_KEPT, live // 4)
         if surplus <= 0:
             return 0
         with self.database.transaction() as connection:
@@ -217,11 +217,29 @@ class VectorIndex:
 
     # -- searching ---------------------------------------------------------------------------------------
 
-    def search(self, vector: npt.NDArray[np.float32], filter: Filter, limit: int) -> Ranking:
-        """The ``limit`` chunks nearest to a unit vector, by cosine, among those that the filter lets through.
+    def search(
+        self,
+        vector: npt.NDArray[np.float32],
+        filter: Filter,
+        limit: int,
+        *,
+        script: int = 0,
+        also: Sequence[int] = (),
+    ) -> Ranking:
+        """The ``limit`` chunks nearest to a unit vector among those that the filter lets through, best first.
 
         The scan only chooses the candidates; their scores are computed anew by ``_cosines``, so that neither the
         layout of the matrix nor the kernel of the linear algebra can change an order.
+
+        Args:
+            vector: of the query.
+            filter: what may be found.
+            limit: how many; the ranking may be longer by what ``also`` adds.
+            script: the number of the query's script. An encoder puts texts of one script near each other whatever
+                they say; so the scores of passages in another one are raised by ``ALIGNED`` of the difference between
+                the mean cosines of both, over what the filter lets through. 0: scores stay as they are.
+            also: chunks that were found otherwise; those that are not among the nearest stand behind them with
+                their scores, in the order of these, unless they wait for their vector.
         """
         if limit <= 0:
             return Ranking("dense", ())
@@ -231,6 +249,7 @@ class VectorIndex:
                 return Ranking("dense", ())
             keys = np.concatenate([part.keys for part in parts])
             scores = np.concatenate([part.rows @ vector for part in parts])
+            scripts = np.concatenate([part.scripts for part in parts])
             if live is not None:
                 scores[~np.isin(keys, live)] = -np.inf
             where, values = condition(filter)
@@ -240,33 +259,50 @@ class VectorIndex:
                     values,
                 )
                 scores[~np.isin(keys, np.array([key for (key,) in allowed], dtype=np.int64))] = -np.inf
-            best = _top(scores, limit)
-            return self._ranking(keys[best], _cosines(_rows(parts, best), vector), filter, limit)
+            shifts = _shifts(scores, scripts, script)
+            for other, shift in shifts.items():
+                scores[scripts == other] += shift
+            best = top(scores, limit)
+            cosines = dict(zip(keys[best].tolist(), _cosines(rows_of(parts, best), vector).tolist(), strict=True))
+            nearest = self._nearest(cosines, shifts, filter, limit)
+            listed = {key for key, _ in nearest}
+            missing = [key for key in dict.fromkeys(also) if key not in listed]
+            extra = [(key, score + shifts.get(script, 0.0)) for key, (script, score) in self._known(missing, vector)]
+            extra.sort(key=lambda entry: -entry[1])  # equal ones stay in the order in which they were given
+            entries = (*nearest, *extra)
+            return Ranking("dense", tuple((key, round(score, 6)) for key, score in entries), shifts=shifts)
 
-    def _ranking(
-        self, keys: npt.NDArray[np.int64], scores: npt.NDArray[np.float64], filter: Filter, limit: int
-    ) -> Ranking:
-        by_vector = dict(zip(keys.tolist(), scores.tolist(), strict=True))
+    def _nearest(
+        self, cosines: Mapping[int, float], shifts: Mapping[int, float], filter: Filter, limit: int
+    ) -> list[tuple[int, float]]:
+        """The chunks of these vectors that the filter lets through, with their shifted scores, best first."""
         where, values = condition(filter)
         rows = self.database.rows(
-            f"SELECT c.key, c.id, c.vector FROM chunk c {TABLES if where else ''}"
+            f"SELECT c.key, c.id, c.vector, c.script FROM chunk c {TABLES if where else ''}"
             " WHERE c.vector IN (SELECT value FROM json_each(?))" + (f" AND {where}" if where else ""),
-            (json.dumps(list(by_vector)), *values),
+            (json.dumps(list(cosines)), *values),
         )
-        entries = sorted((-by_vector[vector], id, key) for key, id, vector in rows)
-        return Ranking("dense", tuple((key, -score) for score, _, key in entries[:limit]))
+        entries = sorted(
+            (-round(cosines[vector] + shifts.get(script, 0.0), 6), id, key) for key, id, vector, script in rows
+        )
+        return [(key, -score) for score, _, key in entries[:limit]]
 
-    def similarities(self, keys: Sequence[int], vector: npt.NDArray[np.float32]) -> dict[int, float]:
-        """The cosine of each chunk with a unit vector, by chunk key; a chunk that waits for its vector is left out."""
-        rows = self.database.rows(
-            "SELECT c.key, v.data FROM chunk c JOIN vector v ON v.key = c.vector"
+    def _known(self, keys: Sequence[int], vector: npt.NDArray[np.float32]) -> list[tuple[int, tuple[int, float]]]:
+        """The script and cosine of each chunk that has a vector, in the order given."""
+        rows: list[Any] = self.database.rows(
+            "SELECT c.key, c.script, v.data FROM chunk c JOIN vector v ON v.key = c.vector"
             " WHERE c.key IN (SELECT value FROM json_each(?))",
             (json.dumps(list(keys)),),
         )
         if not rows:
-            return {}
-        scores = _cosines(_restored([data for _, data in rows]), vector)
-        return dict(zip((key for key, _ in rows), scores.tolist(), strict=True))
+            return []
+        scores = _cosines(_restored([data for _, _, data in rows]), vector).tolist()
+        found = {key: (script, score) for (key, script, _), score in zip(rows, scores, strict=True)}
+        return [(key, found[key]) for key in keys if key in found]
+
+    def similarities(self, keys: Sequence[int], vector: npt.NDArray[np.float32]) -> dict[int, float]:
+        """The cosine of each chunk with a unit vector, by chunk key; a chunk that waits for its vector is left out."""
+        return {key: score for key, (_, score) in self._known(keys, vector)}
 
     def codes(self, keys: Sequence[int], width: int) -> dict[int, Codes]:
         """The token codes of these chunks, by chunk key, ``width`` bytes a token; a chunk without any is left out."""
@@ -285,7 +321,7 @@ class VectorIndex:
         )
         return str(facts["index"]), str(facts.get("embedder", "")), int(facts.get("vector_changes", 0))
 
-    def _parts(self) -> tuple[list[_Matrix], npt.NDArray[np.int64] | None]:
+    def _parts(self) -> tuple[list[Matrix], npt.NDArray[np.int64] | None]:
         """The mapped matrix (if it belongs to this index) with the rows newer than it, and the keys that chunks use.
 
         The latter is None when there are no others. Other threads may read another state at the same time.
@@ -302,14 +338,17 @@ class VectorIndex:
             stale = mapped is not None and mapped[0] != (index, embedder, changes)
             return [part for part in parts if part.keys.size], self._live_keys(state) if stale else None
 
-    def _read_rows(self, after: int) -> _Matrix:
+    def _read_rows(self, after: int) -> Matrix:
         rows = self.database.rows(
-            "SELECT key, data FROM vector WHERE key > ? AND orphaned IS NULL ORDER BY key", (after,)
+            "SELECT key, data, (SELECT c.script FROM chunk c WHERE c.vector = vector.key LIMIT 1) FROM vector"
+            " WHERE key > ? AND orphaned IS NULL ORDER BY key",
+            (after,),
         )
         if not rows:
-            return _Matrix(np.empty(0, np.int64), np.empty((0, 1), np.float32))
-        keys = np.array([key for key, _ in rows], dtype=np.int64)
-        return _Matrix(keys, _restored([data for _, data in rows]))
+            return NOTHING
+        keys = np.array([key for key, _, _ in rows], dtype=np.int64)
+        scripts = np.array([script or 0 for _, _, script in rows], dtype=np.uint8)
+        return Matrix(keys, _restored([data for _, data, _ in rows]), scripts)
 
     def _live_keys(self, state: tuple[object, ...]) -> npt.NDArray[np.int64]:
         if self._live is None or self._live[0] != state:
@@ -317,38 +356,28 @@ class VectorIndex:
             self._live = (state, np.array([key for (key,) in rows], dtype=np.int64))
         return self._live[1]
 
-    def _map(self, index: str, embedder: str) -> tuple[tuple[str, str, int], int, _Matrix] | None:
+    def _map(self, index: str, embedder: str) -> tuple[State, int, Matrix] | None:
         """The matrix file, mapped, if it is there, whole, and of this index and embedder."""
         try:
             with self.matrix_path.open("rb") as file:  # another may be renamed over it at any moment
-                header = _read_header(file)
-                if header is None or header[0] != index or header[1] != _digest(embedder):
+                header = read_header(file)
+                if header is None or header[0] != index or header[1] != digest(embedder):
                     self._mapped = None
                     return None
-                _, _, changes, last, count, dimensions = header
-                identity = (index, embedder, changes)
-                if self._mapped is None or self._mapped[:2] != (identity, last):
-                    file.seek(PAGE)
-                    keys = np.fromfile(file, dtype="<i8", count=count)
-                    rows = np.memmap(file, dtype="<f4", mode="r", offset=_rows_offset(count), shape=(count, dimensions))
-                    self._mapped = (identity, last, _Matrix(keys, rows))
+                _, _, changes, last, _, _ = header
+                state = (index, embedder, changes)
+                if self._mapped is None or self._mapped[:2] != (state, last):
+                    self._mapped = (state, last, map_matrix(file, header))
         except (OSError, ValueError):
             self._mapped = None
         return self._mapped
-
-    def _header(self) -> _Header | None:
-        try:
-            with self.matrix_path.open("rb") as file:
-                return _read_header(file)
-        except OSError:
-            return None
 
     def refresh(self) -> bool:
         """Write the matrix anew if too much has changed since; returns whether it did. Never fails a search."""
         with self.database.snapshot():
             index, embedder, changes = self._state()
-            header = self._header()
-            last = header[3] if header and header[0] == index and header[1] == _digest(embedder) else 0
+            header = header_of(self.matrix_path)
+            last = header[3] if header and header[0] == index and header[1] == digest(embedder) else 0
             count = header[4] if last and header else 0
             live = int(self.database.value("SELECT count(*) FROM vector WHERE orphaned IS NULL"))
             kept = int(self.database.value("SELECT count(*) FROM vector WHERE orphaned IS NULL AND key <= ?", (last,)))
@@ -365,29 +394,25 @@ class VectorIndex:
                 if left.stat().st_mtime < time.time() - ABANDONED_AFTER_S:
                     left.unlink()
         try:
-            _write_matrix(self.matrix_path, index, embedder, changes, matrix)
+            write_matrix(self.matrix_path, (index, embedder, changes), matrix)
         except OSError:
             return False  # no room: the rows in SQLite answer, more slowly
         return True
 
 
-def _top(scores: npt.NDArray[np.float32], limit: int) -> npt.NDArray[np.intp]:
-    """Indices of the ``limit`` highest finite scores and of every score that may be equal to the last one."""
-    live = np.flatnonzero(np.isfinite(scores))
-    if live.size > limit:
-        threshold = np.partition(scores[live], live.size - limit)[live.size - limit]
-        live = live[scores[live] >= threshold - 1e-6]
-    return live
+def _shifts(scores: npt.NDArray[np.float32], scripts: npt.NDArray[np.uint8], own: int) -> dict[int, float]:
+    """What is to be added to the scores of each other script; nothing where either has too few that count.
 
-
-def _rows(parts: Sequence[_Matrix], indices: npt.NDArray[np.intp]) -> npt.NDArray[np.float32]:
-    """Rows of several matrices, as if they were one; ``indices`` ascend."""
-    found, first = [], 0
-    for part in parts:
-        own = indices[(indices >= first) & (indices < first + len(part.keys))] - first
-        found.append(part.rows[own])
-        first += len(part.keys)
-    return np.concatenate(found)
+    Rounded, so that a last bit of a scan's sum changes no score.
+    """
+    counted = np.isfinite(scores)
+    counts = np.bincount(scripts[counted])
+    if not own or len(counts) <= own or counts[own] < FEWEST:
+        return {}
+    sums = np.bincount(scripts[counted], weights=scores[counted])
+    others = (int(other) for other in np.flatnonzero(counts >= FEWEST) if other not in (0, own))
+    mean = sums[own] / counts[own]
+    return {other: round(ALIGNED * float(mean - sums[other] / counts[other]), 4) for other in others}
 
 
 def _cosines(rows: npt.NDArray[np.float32], vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
@@ -407,49 +432,3 @@ def _restored(rows: Sequence[bytes]) -> npt.NDArray[np.float32]:
     matrix = np.frombuffer(b"".join(rows), dtype=np.int8).reshape(len(rows), -1).astype(np.float32)
     matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-12)
     return matrix
-
-
-def _digest(embedder: str) -> bytes:
-    from hashlib import blake2b
-
-    return blake2b(embedder.encode("utf-8"), digest_size=16).digest()
-
-
-def _rows_offset(count: int) -> int:
-    return PAGE + (count * 8 + PAGE - 1) // PAGE * PAGE
-
-
-def _read_header(file: BinaryIO) -> _Header | None:
-    """What a matrix file says of itself, or None if it is no whole matrix."""
-    try:
-        magic, index, embedder, changes, last, count, dimensions = HEADER.unpack(file.read(HEADER.size))
-    except struct.error:
-        return None
-    if magic != MAGIC or os.fstat(file.fileno()).st_size != _rows_offset(count) + count * dimensions * 4:
-        return None
-    return index.decode("ascii", "replace"), embedder, changes, last, count, dimensions
-
-
-def _write_matrix(path: Path, index: str, embedder: str, changes: int, matrix: _Matrix) -> None:
-    """Write beside the old file and rename over it: a reader sees the one or the other."""
-    count, dimensions = matrix.rows.shape
-    handle, name = tempfile.mkstemp(prefix=path.name + ".", suffix=".new", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            header = HEADER.pack(
-                MAGIC,
-                index.encode("ascii"),
-                _digest(embedder),
-                changes,
-                int(matrix.keys[-1]),
-                count,
-                dimensions,
-            )
-            file.write(header.ljust(PAGE, b"\0"))
-            file.write(matrix.keys.astype("<i8").tobytes())
-            file.write(b"\0" * (_rows_offset(count) - PAGE - count * 8))
-            matrix.rows.astype("<f4").tofile(file)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

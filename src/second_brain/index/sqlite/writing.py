@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 
 import msgspec
 
+from ...analysis.scripts import script_of
 from ...errors import SourceRemoved
 from ...types import Chunk, Document, embedding_hash
 from . import schema
@@ -202,8 +203,8 @@ class DocumentWriter:
         for ordinal, chunk in enumerate(kept):
             embedding = embedding_hash(chunk.embedding_text)
             connection.execute(
-                "INSERT INTO chunk(id, document, ordinal, start, end, heading_path, context, embedding, vector, origin)"
-                " VALUES (?,?,?,?,?,?,?,?,?,?)",
+                "INSERT INTO chunk(id, document, ordinal, start, end, heading_path, context, embedding, vector, origin,"
+                " script) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
                 (
                     chunk.id,
                     key,
@@ -215,6 +216,7 @@ class DocumentWriter:
                     embedding,
                     self.vectors.adopt(embedding),
                     chunk.origin,
+                    script_of(chunk.text),
                 ),
             )
             connection.execute(
