@@ -31,9 +31,9 @@ def mcp(invocation: Invocation, toolsets: str, read_only: bool, privacy: str | N
     Agents' programs start it themselves; `brain setup CLIENT` tells them how.
     """
     from ..errors import MissingExtra
-    from ..serving.desk import Desk, project_folder, usable_roots
-    from ..serving.stdio import serve as run
-    from ..serving.toolsets import chosen
+    from ..servers.desk import Desk, project_folder, usable_roots
+    from ..servers.stdio import serve as run
+    from ..servers.toolsets import chosen
 
     tools = chosen([name.strip() for name in toolsets.split(",") if name.strip()], read_only=read_only)
     brain = invocation.open_brain()
@@ -62,9 +62,9 @@ def serve(invocation: Invocation, host: str, port: int, toolsets: str, read_only
     Only this machine can reach it unless --host says otherwise; TLS is your proxy's work (docs/guides/http.md).
     """
     from ..errors import MissingExtra
-    from ..serving.http import is_loopback
-    from ..serving.http import serve as run
-    from ..serving.toolsets import chosen
+    from ..servers.http import is_loopback
+    from ..servers.http import serve as run
+    from ..servers.toolsets import chosen
 
     tools = chosen([name.strip() for name in toolsets.split(",") if name.strip()], read_only=read_only)
     with invocation.open_brain() as brain:
@@ -95,7 +95,7 @@ def token() -> None:
 @click.pass_obj
 def add_token(invocation: Invocation, name: str, privacy: str | None, changes: bool) -> int:
     """Make a token. It is shown once, and only its hash is kept."""
-    from ..serving.tokens import add
+    from ..servers.tokens import add
 
     with invocation.open_brain() as brain:
         brain.must_see_all("make a token")
@@ -110,7 +110,7 @@ def add_token(invocation: Invocation, name: str, privacy: str | None, changes: b
 @click.pass_obj
 def list_tokens(invocation: Invocation) -> int:
     """List the tokens' names and what they show."""
-    from ..serving.tokens import tokens
+    from ..servers.tokens import tokens
 
     with invocation.open_brain() as brain:
         for known in tokens(brain.settings):
@@ -123,7 +123,7 @@ def list_tokens(invocation: Invocation) -> int:
 @click.pass_obj
 def remove_token(invocation: Invocation, name: str) -> int:
     """Make a token worthless, at once, also for servers that are running."""
-    from ..serving.tokens import remove
+    from ..servers.tokens import remove
 
     with invocation.open_brain() as brain:
         brain.must_see_all("remove a token")
