@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from .analysis.tokens import estimated_tokens
+from .errors import BrainError
 from .index.sqlite.check import Finding
 from .journal import decisions, lessons
 from .library import Brain
@@ -39,7 +40,7 @@ def project_findings(brain: Brain, project: Path) -> list[Finding]:
 
 def in_short(findings: list[Finding]) -> str:
     """At most ten lines of what is wrong, '' when all is well: for the start of a session."""
-    wrong = [finding for finding in findings if finding.severity in ("warning", "error")]
+    wrong = [f for f in findings if f.severity in ("warning", "error") or f.name == "fresh"]
     lines = [f"{finding.message}; {finding.remedy}".rstrip("; ") for finding in wrong]
     if len(lines) > SHOWN:
         lines = [*lines[: SHOWN - 1], f"and {len(lines) - SHOWN + 1} more: `brain doctor` names them"]
@@ -74,8 +75,6 @@ def _launched(file: Path) -> Iterator[tuple[str, str]]:
 
 
 def _sources(brain: Brain, project: Path) -> Iterator[Finding]:
-    if not brain.sources():
-        yield Finding("sources", "note", "there is no source yet", "brain add ~/notes")
     for source in brain.sources():
         if not os.access(source.path, os.R_OK):
             state = "cannot be read" if source.path.exists() else "is not there"
@@ -83,8 +82,12 @@ def _sources(brain: Brain, project: Path) -> Iterator[Finding]:
                 "sources", "warning", f"source '{source.name}': {source.path} {state}; what was indexed of it is kept",
                 f"mount or mend it, or: brain remove '{source.name}'",
             )  # fmt: skip
-    for notice in brain.status().notices:
-        yield Finding("fresh", "warning", notice)
+    try:
+        notices = brain.status().notices
+    except BrainError:
+        return  # the index is damaged: its own doctor says so
+    for notice in notices:
+        yield Finding("fresh", "note", notice)
 
 
 def _hooks(brain: Brain, project: Path) -> Iterator[Finding]:

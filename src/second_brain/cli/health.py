@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from .exits import Exit
+from .journal import project_folder, project_option
 from .moments import shown
 from .options import Invocation, json_option
 from .output import Piece, Style, say, say_json, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from ..health import Status
     from ..index.sqlite.check import Finding
@@ -79,15 +81,29 @@ def _say_status(found: Status) -> None:
 
 @click.command()
 @click.option("--fix", is_flag=True, help="Mend what can be mended without losing a note.")
+@click.option("--hook", "in_short", is_flag=True, help="At most ten lines of what is wrong, nothing when all is well.")
+@project_option
 @json_option
 @click.pass_obj
-def doctor(invocation: Invocation, fix: bool, as_json: bool) -> int:
+def doctor(invocation: Invocation, fix: bool, in_short: bool, project: Path | None, as_json: bool) -> int:
     """Look for damage in the index, and mend it; say where secrets were masked.
 
+    Looks also at what the project of the current folder relies on: servers, hooks, sources, decisions, lessons, the
+    knowledge graph, and how much of every session's context its instructions take.
     Ends with exit code 3 if a warning or an error is left.
     """
+    from ..invariants import in_short as shortly
+    from ..invariants import project_findings
+
     with invocation.open_brain() as brain:
         findings = brain.doctor(fix=fix)
+        if not brain.clearance:
+            findings += project_findings(brain, project_folder(project))
+    if in_short:
+        text = shortly(findings)
+        if text:
+            say(text)
+        return Exit.DONE
     troubles = [finding for finding in findings if finding.severity in ("warning", "error")]
     if as_json:
         say_json({"findings": [asdict(finding) for finding in findings]})

@@ -29,6 +29,9 @@ _SUPERSEDED = re.compile(r"^superseded(?: by)?\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\b(?:ADR[- ]?)?0*(\d{1,5})\b", re.IGNORECASE)
 _NYGARD_TITLE = re.compile(r"^# *(?:\d+\. *)?(.+?)\s*$", re.MULTILINE)
 _STATUS_SECTION = re.compile(r"^## +Status[ \t]*\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_STATUS_LINE = re.compile(r"^[*-]?[ \t]*Status:[ \t]*(.*?)[ \t]*$", re.MULTILINE)
+"""Older MADR, and many a hand-written record: a line below the title."""
+
 _DATE = re.compile(r"^Date: *(\d{4}-\d{2}-\d{2})[ \t]*$", re.MULTILINE)
 
 
@@ -95,7 +98,7 @@ def read_one(path: Path, number: int) -> Decision:
     body = text[front.body_start :]
     section = _STATUS_SECTION.search(body)
     nygard = section is not None and "status" not in front.values
-    status = section.group(1) if section and nygard else str(front.values.get("status", ""))
+    status = section.group(1) if section and nygard else str(front.values.get("status", "")) or _status_line(body)
     dated = _DATE.search(body)
     title = _NYGARD_TITLE.search(body)
     lines = [line.strip() for line in status.split("\n") if line.strip()]
@@ -112,6 +115,11 @@ def read_one(path: Path, number: int) -> Decision:
         supersedes=tuple(_numbers(replaces)),
         form="nygard" if nygard else "madr",
     )
+
+
+def _status_line(body: str) -> str:
+    found = _STATUS_LINE.search(body.partition("\n## ")[0])
+    return found.group(1) if found else ""
 
 
 def record(project: Path, draft: Draft, *, today: date) -> Decision:
@@ -157,6 +165,9 @@ def superseded(text: str, old: Decision, new: Decision) -> str:
         lines = text.split("\n")
         lines[front.lines["status"] - 1] = status
         return "\n".join(lines)
+    line = _STATUS_LINE.search(text, front.body_start)
+    if line and _status_line(text[front.body_start :]):
+        return text[: line.start(1)] + status.removeprefix("status: ") + text[line.end(1) :]
     if front.body_start:
         return text.replace("---\n", f"---\n{status}\n", 1)
     return f"---\n{status}\n---\n{text}"

@@ -21,6 +21,7 @@ MADR = (
     "---\nstatus: accepted\ndate: 2031-01-01\ntags: [x] # mine\n---\n# Use Whoosh\n\n"
     "## Context and Problem Statement\n\nWords.\n"
 )
+LINED = "# Use Whoosh\n\n* Status: accepted, 2031\n\nWords.\n"
 MADR_SUPERSEDED = MADR.replace("status: accepted", "status: superseded by ADR-0008")
 
 
@@ -46,9 +47,10 @@ def test_the_first_record_of_a_project_is_madr_in_docs_adr(tmp_path):
         (NYGARD, NYGARD.replace("Accepted", "Superseded by [8. Use FTS5](0008-use-fts5.md)")),
         (MADR, MADR_SUPERSEDED),
         ("# Use Whoosh\n\nWords.\n", "---\nstatus: superseded by ADR-0008\n---\n# Use Whoosh\n\nWords.\n"),
+        (LINED, LINED.replace("accepted, 2031", "superseded by ADR-0008")),
         (MADR.replace("\n", "\r\n"), MADR_SUPERSEDED.replace("\n", "\r\n")),
     ],
-    ids=["nygard", "madr", "bare", "crlf"],
+    ids=["nygard", "madr", "bare", "line", "crlf"],
 )  # fmt: skip
 def test_superseding_changes_the_old_records_status_and_nothing_else(tmp_path, text, changed):
     """The new one has the form of what is there and names the old one."""
