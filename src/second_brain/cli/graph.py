@@ -137,6 +137,7 @@ def rebuild(invocation: Invocation, yes: bool, project: Path | None, as_json: bo
         notes = [
             LinkedNote(note.title, note.type, note.description, below(Path(note.path), folder), links)
             for note, links in (brain.linked() if brain.sources() else ())
+            if note.kind == "markdown" and Path(note.path).is_relative_to(folder)
         ]
     found = proposed(notes, folder)
     known = knowledge.file.read()

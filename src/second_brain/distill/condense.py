@@ -15,6 +15,7 @@ from ..analysis.tokens import estimated_tokens
 from ..errors import ModelError
 from ..models.endpoint import Refused
 from ..protocols import ChatModel, Message
+from ..secrets import redact
 from ..types import Document
 from .extract import extractive
 from .ledger import Ledger, key_of
@@ -26,6 +27,11 @@ ANSWER_TOKENS = 1_200
 MARGIN_TOKENS = 200
 """Left free of the context, since tokens are estimated."""
 
+MOST_STATEMENTS = 30
+"""Of one part; what a model says beyond is not kept."""
+
+LONGEST_STATEMENT = 500
+
 SMALLEST_PART = 500
 """Tokens; a context that leaves less is too small to be of use."""
 
@@ -33,6 +39,7 @@ NAMED = ("happened", "decided", "solved", "open")
 MARK = "{{text}}"
 PROMPT_FILES = ("part.md", "whole.md")
 
+_LIVE = re.compile(r"!\[|\[\[|\]\(|\]\]")
 _HEADING = re.compile(r"^#{1,6}\s*(\w+)")
 _BULLET = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(.+?)\s*$")
 _TURNS = re.compile(r"\s*[\[［(（]\s*(?:turns?\s*)?(\d+(?:\s*[,、–-]\s*\d+)*)\s*[\]］)）][.。]?\s*$")
@@ -205,9 +212,17 @@ def read_answer(answer: str, read: Sequence[Turn]) -> dict[str, tuple[Statement,
             numbers = tuple(dict.fromkeys(n for n in _numbers(cited.group(1)) if n in known))
         if not numbers:
             numbers = _likeliest(signature(text), words)
-        if text and numbers:
+        text = _plain(text)
+        if text and numbers and len(found[part]) < MOST_STATEMENTS:
             found[part].append(Statement(text, numbers))
     return {name: tuple(statements) for name, statements in found.items()}
+
+
+def _plain(text: str) -> str:
+    """A model's sentence as plain text: no link, picture, embed, element or heading comes of it, and no secret."""
+    text = _LIVE.sub(lambda found: found.group(0)[0] + " " + found.group(0)[1:], text[: 4 * LONGEST_STATEMENT])
+    text, _ = redact(" ".join(text.replace("<", "‹").replace(">", "›").lstrip("#> ").split()))
+    return text if len(text) <= LONGEST_STATEMENT else text[: LONGEST_STATEMENT - 1].rstrip() + "…"
 
 
 def _numbers(cited: str) -> Iterator[int]:

@@ -265,22 +265,30 @@ def _salience(text: str, rarity: Mapping[str, int]) -> int:
 def _sentences(read: Sequence[Turn], rarity: Mapping[str, int]) -> Iterator[_Candidate]:
     """What was said in prose, with how much it promises to tell: rare and precise words, no question.
 
-    A short sentence brings the one before it along, if that one tells something too.
+    A short sentence brings the one before it along, and any the one behind it, where those tell something too.
     """
     places = _places(read)
     for turn in read:
         for index, block in enumerate(turn.blocks):
             if block.kind not in ("user", "assistant"):
                 continue
-            before = ""
-            for offset, sentence in enumerate(_plain_sentences(block.text)):
+            said = list(_plain_sentences(block.text))
+            for offset, sentence in enumerate(said):
+                before, after = said[offset - 1] if offset else "", said[offset + 1] if offset + 1 < len(said) else ""
                 score = min(len(_PRECISE.findall(sentence)), 3) * 0.25 + min(_salience(sentence, rarity), 6) * 0.2
                 score += 0.25 if block.kind == "assistant" else 0.0
                 score -= 0.75 if sentence.endswith(("?", "？")) else 0.0
-                whole = f"{before} {sentence}" if len(sentence) < SHORT and _salience(before, rarity) else sentence
+                short = len(sentence) < SHORT
+                whole = _joined(before, sentence) if short and _salience(before, rarity) else sentence
+                if _salience(after, rarity) and len(whole) + len(after) < LONGEST:
+                    whole = _joined(whole, after)
                 place = places[turn.number, index] + min(offset, 999)
                 yield _Candidate(score, turn.number, place, sentence, whole if len(whole) <= LONGEST else sentence)
-                before = sentence
+
+
+def _joined(one: str, other: str) -> str:
+    """Two sentences as they stood: Japanese ones without a blank between."""
+    return f"{one}{other}" if one.endswith(("。", "！", "？")) else f"{one} {other}"
 
 
 def _plain_sentences(text: str) -> Iterator[str]:

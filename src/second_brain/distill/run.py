@@ -26,7 +26,7 @@ SOURCE = "summaries"
 QUIET = timedelta(minutes=60)
 """A session in which something was said so lately is still going on."""
 
-SHORTEST = 400
+SHORTEST = 250
 """Characters of a session; of less there is nothing to be summarized."""
 
 State = Literal["written", "planned", "unchanged", "edited", "active", "short", "unreadable", "failed", "waiting"]
@@ -159,7 +159,7 @@ def _one(
         return outcome("edited", path=existing.path, detail="you changed it; delete the file to have it written again")
     if existing and existing.session_hash == session_hash(document) and not again:
         return outcome("unchanged", path=existing.path)
-    if now - _ended(document) < quiet and not again:
+    if timedelta(0) <= now - _ended(document) < quiet and not again:
         return outcome("active", detail="it changed just now")
     if condenser and chat:
         requests = condenser.requests(document)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..errors import BrainError
 from .events import Event
 from .saving import restored
 from .state import remembered
@@ -50,21 +52,34 @@ def project_brief(folder: Path) -> str:
 
 
 def _lines(project: Path) -> Iterator[str]:
-    from ..journal.decisions import folder_of
-    from ..journal.decisions import read_all as decisions_of
     from ..journal.handoffs import card, latest
-    from ..journal.lessons import FILE
-    from ..journal.lessons import read_all as lessons_of
 
     path = latest(project)
     if path is not None:
-        yield from card(path, project, tokens=BRIEF_TOKENS // 2).split("\n")
+        with contextlib.suppress(BrainError):
+            yield from card(path, project, tokens=BRIEF_TOKENS // 2).split("\n")
+    with contextlib.suppress(BrainError):  # one file that cannot be read does not silence the others
+        yield from _decisions(project)
+    with contextlib.suppress(BrainError):
+        yield from _lessons(project)
+
+
+def _decisions(project: Path) -> Iterator[str]:
+    from ..journal.decisions import folder_of
+    from ..journal.decisions import read_all as decisions_of
+
     folder = folder_of(project)
     accepted = [decision for decision in decisions_of(folder) if decision.status in ("accepted", "proposed")]
     if accepted:
         name = folder.relative_to(project).as_posix() if folder.is_relative_to(project) else str(folder)
         yield f"Decisions in force ({name}):"
         yield from (f"- {decision.name} {decision.title}" for decision in accepted[-MOST:])
+
+
+def _lessons(project: Path) -> Iterator[str]:
+    from ..journal.lessons import FILE
+    from ..journal.lessons import read_all as lessons_of
+
     active = [lesson for lesson in lessons_of(project) if lesson.state == "active"]
     if active:
         yield f"Lessons of this project ({FILE}):"

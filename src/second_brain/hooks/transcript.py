@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-TAIL_BYTES = 4 << 20
+TAIL_BYTES = 32 << 20
 """So much of the end is read at most: a prompt must not wait for gigabytes."""
 
 BLOCK = 64 << 10

@@ -14,13 +14,17 @@ from pathlib import Path
 from typing import Literal
 
 from ..errors import NotFound, UsageError
+from ..memory.location import contained
 from ..parsing.frontmatter import read_frontmatter
+from ..secrets import redact
 from .files import alone, change, create, one_line, slug, text_of
 
 Form = Literal["madr", "nygard"]
 
 FOLDERS = ("docs/adr", "docs/adrs", "docs/decisions", "doc/adr", "docs/architecture/decisions", "adr", "decisions")
 """Where records are looked for, in this order; a file ``.adr-dir`` goes first, as with adr-tools."""
+
+LONGEST_TITLE = 200
 
 STATUSES = ("proposed", "accepted", "rejected", "deprecated", "superseded")
 
@@ -130,11 +134,16 @@ def record(project: Path, draft: Draft, *, today: date) -> Decision:
         NotFound: it supersedes a record that there is not; nothing is written.
     """
     title = one_line(draft.title)
+    if len(title) > LONGEST_TITLE:
+        raise UsageError(
+            f"the title has {len(title)} characters, at most {LONGEST_TITLE} are a title",
+            hint="say the rest with --context and --decision",
+        )
     if not title:
         raise UsageError("a decision needs a title", hint="name problem and answer: brain adr 'Use FTS5 for words'")
     if draft.status not in STATUSES[:4]:
         raise UsageError(f"status '{draft.status}' is not one of: {', '.join(STATUSES[:4])}")
-    folder = folder_of(project)
+    folder = contained(folder_of(project), project)
     with alone(folder):
         known = read_all(folder)
         old = [_named(known, number, folder) for number in draft.supersedes]
@@ -142,10 +151,11 @@ def record(project: Path, draft: Draft, *, today: date) -> Decision:
         form: Form = known[-1].form if known else "madr"
         digits = max((len(_FILE.match(d.path.name).group(1)) for d in known if _FILE.match(d.path.name)), default=4)  # type: ignore[union-attr]
         text = (_nygard if form == "nygard" else _madr)(draft, title, number, old, today)
+        text, _ = redact(text)
         path = create(folder / f"{number:0{digits}d}-{slug(title)}.md", text)
         new = read_one(path, number)
         for decision in old:
-            change(decision.path, lambda text, d=decision: superseded(text, d, new))  # type: ignore[misc]
+            change(contained(decision.path, project), lambda text, d=decision: superseded(text, d, new))  # type: ignore[misc]
     return new
 
 

@@ -9,6 +9,8 @@ from datetime import date
 from pathlib import Path
 
 from ..analysis.tokens import estimated_tokens
+from ..memory.location import contained
+from ..secrets import redact
 from .files import create, one_line, slug, text_of
 
 FOLDER = "docs/handoffs"
@@ -49,8 +51,10 @@ class Handoff:
 def write(project: Path, handoff: Handoff, *, today: date, auto: bool = False) -> Path:
     """Write the note; one that is there already is never replaced. Returns its path. Raises StorageError."""
     topic = one_line(handoff.topic) or "handoff"
-    folder = project / FOLDER / AUTO if auto else project / FOLDER
+    folder = contained(project / FOLDER / AUTO if auto else project / FOLDER, project)
     body = "\n\n".join(f"## {name}\n\n{text}" for name, text in handoff.parts().items() if text)
+    body, _ = redact(body)
+    topic, _ = redact(topic)
     text = f"---\ntype: handoff\ndate: {today.isoformat()}\n---\n\n# {topic}\n\n{body}\n"
     return create(folder / f"{today.isoformat()}-{slug(topic, 100)}.md", text)
 

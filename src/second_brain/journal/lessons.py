@@ -24,6 +24,8 @@ from pathlib import Path
 from typing import Literal
 
 from ..errors import NotFound, UsageError
+from ..memory.location import contained
+from ..secrets import redact
 from .files import alone, change, one_line, text_of
 
 FILE = "docs/lessons.md"
@@ -116,7 +118,7 @@ def learn(
     directive = one_line(lesson)
     if not directive:
         raise UsageError("a lesson needs a sentence", hint="say what to do when: brain learn 'When X, do Y'")
-    with alone((project / FILE).parent):
+    with alone(_file(project).parent):
         known = read_all(project)
         same = [other for other in known if other.state == "active" and _folded(other.lesson) == _folded(directive)]
         if same:
@@ -131,13 +133,13 @@ def learn(
             applies_to=one_line(applies_to),
             date=today.isoformat(),
         )
-        change(project / FILE, lambda text: _appended(text, added))
+        change(_file(project), lambda text: _appended(text, added))
     return added
 
 
 def supersede(project: Path, old: int, new: int) -> None:
     """Say on a lesson that another holds instead. Raises NotFound, UsageError."""
-    with alone((project / FILE).parent):
+    with alone(_file(project).parent):
         known = {lesson.number: lesson for lesson in read_all(project)}
         for number in (old, new):
             _known(known.values(), number)
@@ -151,7 +153,7 @@ def retire(project: Path, number: int, reason: str, *, today: date) -> None:
     why = one_line(reason)
     if not why:
         raise UsageError("a lesson is retired for a reason", hint=f"brain learn retire L-{number:04d} 'why'")
-    with alone((project / FILE).parent):
+    with alone(_file(project).parent):
         _known(read_all(project), number)
         change(project / FILE, lambda text: _with_status(text, number, f"retired {today.isoformat()}: {why}"))
 
@@ -206,6 +208,10 @@ def problems(project: Path) -> Iterator[str]:
             yield f"{FILE}:{lesson.line}: {lesson.id} is superseded by a lesson that is not there"
 
 
+def _file(project: Path) -> Path:
+    return contained(project / FILE, project)
+
+
 def number_of(id: str) -> int:
     """The number in ``L-0003``, ``3`` or ``l-3``. Raises UsageError."""
     found = re.fullmatch(r"(?:[Ll]-)?(\d{1,6})", id.strip())
@@ -255,7 +261,7 @@ def _appended(text: str, lesson: Lesson) -> str:
         "Status": lesson.status,
     }
     lines = [f"- {key}: {value}" for key, value in fields.items() if value]
-    entry = f"## {lesson.id} {lesson.title}\n\n" + "\n".join(lines) + "\n"
+    entry, _ = redact(f"## {lesson.id} {lesson.title}\n\n" + "\n".join(lines) + "\n")
     before = text if text.strip() else HEAD
     ends = "\r\n" if "\r\n" in text else "\n"
     return before.rstrip() + ends * 2 + entry.replace("\n", ends)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..errors import NotFound, UsageError
+from ..secrets import redact
 from .file import MemoryFile
 from .lines import Entity, Graph, Relation
 from .search import matching
@@ -55,7 +56,8 @@ class KnowledgeGraph:
             fresh: dict[str, Entity] = {}
             for entity in entities:
                 if entity.name not in known:
-                    unique = replace(entity, observations=tuple(dict.fromkeys(entity.observations)))
+                    texts = (redact(text)[0] for text in entity.observations)
+                    unique = replace(entity, observations=tuple(dict.fromkeys(texts)))
                     fresh.setdefault(entity.name, unique)
             return replace(graph, entities=(*graph.entities, *fresh.values())), list(fresh.values())
 
@@ -99,7 +101,8 @@ class KnowledgeGraph:
             added = []
             for name, contents in observations:
                 entity = by_name[name]
-                fresh = [text for text in dict.fromkeys(contents) if text not in entity.observations]
+                texts = dict.fromkeys(redact(text)[0] for text in contents)
+                fresh = [text for text in texts if text not in entity.observations]
                 by_name[name] = replace(entity, observations=(*entity.observations, *fresh))
                 added.append((name, fresh))
             return replace(graph, entities=tuple(by_name.values())), added

@@ -172,3 +172,16 @@ def test_prompts_of_the_user_are_taken_and_checked(tmp_path):
     (tmp_path / "whole.md").write_text("nothing")
     with pytest.raises(ModelError, match=r"whole.md: \{\{text\}\} is missing"):
         load_prompts(tmp_path)
+
+
+def test_what_a_model_says_stays_plain_text(tmp_path):
+    """No picture, link, embed, element, heading or key comes of it; no flood of statements."""
+    read = list(turns(session(1, exchanges=4)[0]))
+    key = "ghp_" + "a1B2" * 9
+    said = f"- # Big ![i](http://x/p.png) [[note]] <img src=x> [t](u) {key} [1]\n"
+    (one,) = read_answer("## Open\n" + said, read)["open"]
+    assert not any(live in one.text for live in ("![", "[[", "](", "<", key))
+    assert not one.text.startswith("#")
+    found = read_answer("## Open\n" + "- one more thing [1]\n" * 10_000 + "- " + "long " * 10_000 + "[1]\n", read)
+    assert len(found["open"]) <= 30
+    assert all(len(statement.text) <= 500 for statement in found["open"])

@@ -115,8 +115,9 @@ def test_touched_files_and_open_todos_are_the_last_ones(tmp_path):
     assert transcript.open_todos(tmp_path / "none.jsonl") == []
 
 
-def test_only_the_end_of_a_huge_file_is_read(tmp_path):
+def test_only_the_end_of_a_huge_file_is_read(tmp_path, monkeypatch):
     """Lines longer than a block are whole; what lies before the tail is not looked for."""
+    monkeypatch.setattr(transcript, "TAIL_BYTES", 4 << 20)
     path = tmp_path / "t.jsonl"
     with path.open("w") as stream:
         stream.write(json.dumps(user("too long ago")) + "\n")

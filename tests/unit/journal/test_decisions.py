@@ -95,13 +95,15 @@ def test_numbers_go_on_from_the_highest_and_keep_their_width(tmp_path):
 
 
 def test_titles_of_any_script_make_a_name_that_fits(tmp_path):
-    """A slash makes no folder, 300 kana are cut between characters."""
+    """A slash makes no folder, 200 kana are cut between characters; more is no title."""
     names = [
-        record(tmp_path, Draft(title), today=TODAY).path.name for title in ("On/Off", "断水手順", "あ" * 300, "🚰")
+        record(tmp_path, Draft(title), today=TODAY).path.name for title in ("On/Off", "断水手順", "あ" * 200, "🚰")
     ]
     assert names[:2] == ["0001-on-off.md", "0002-断水手順.md"]
     assert names[3] == "0004-untitled.md"
     assert all(len(name.encode()) < 200 for name in names)
+    with pytest.raises(UsageError, match="at most 200 are a title"):
+        record(tmp_path, Draft("あ" * 201), today=TODAY)
 
 
 def test_what_is_wrong_is_named(tmp_path):
@@ -144,3 +146,15 @@ def test_wr_many_processes_each_get_a_number_of_their_own(tmp_path):
     assert [decision.number for decision in known] == list(range(1, 25))
     assert len({decision.title for decision in known}) == 24
     assert [path.name for path in Path(tmp_path / "docs/adr").iterdir() if path.suffix == ".tmp"] == []
+
+
+@pytest.mark.parametrize("link", ["docs", "docs/adr"])
+def test_a_link_out_of_the_project_is_not_written_through(tmp_path, link):
+    """A project may be somebody else's: nothing of ours lands where its links lead."""
+    outside, project = tmp_path / "outside", tmp_path / "project"
+    outside.mkdir()
+    (project / link).parent.mkdir(parents=True)
+    (project / link).symlink_to(outside)
+    with pytest.raises(UsageError, match="leads out of the project"):
+        record(project, Draft("X"), today=TODAY)
+    assert list(outside.iterdir()) == []

@@ -162,3 +162,23 @@ def test_wr_1_a_new_file_never_replaces_one_that_is_there(tmp_path):
     long = files.create(tmp_path / ("あ" * 84 + ".md"), "x")
     assert long.read_text() == "x"
     assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".brain")) == []
+
+
+def test_links_out_of_the_project_are_not_written_through_and_keys_are_masked(tmp_path):
+    """Lessons and handoffs; a key in what somebody tells is not kept."""
+    from second_brain.journal import handoffs
+
+    outside, project = tmp_path / "outside.md", tmp_path / "project"
+    outside.write_text("mine\n")
+    (project / "docs").mkdir(parents=True)
+    (project / FILE).symlink_to(outside)
+    (project / "docs/handoffs").symlink_to(tmp_path)
+    key = "ghp_" + "a1B2" * 9
+    with pytest.raises(UsageError, match="leads out of the project"):
+        learn(project, "X.", today=TODAY)
+    with pytest.raises(UsageError, match="leads out of the project"):
+        handoffs.write(project, handoffs.Handoff("x", goal="y"), today=TODAY, auto=True)
+    assert outside.read_text() == "mine\n"
+    learn(tmp_path / "other", f"Deploy with {key}.", today=TODAY)
+    path = handoffs.write(tmp_path / "other", handoffs.Handoff("x", goal=f"use {key}"), today=TODAY)
+    assert key not in (tmp_path / "other" / FILE).read_text() + path.read_text()

@@ -145,3 +145,20 @@ def test_facts_name_their_source_and_lost_ones_are_found():
     found = [(fact.observation, fact.source) for fact in unfounded(graph, lambda source: source == "a.md")]
     assert found == [("b (source: b.md)", "b.md"), ("c", "")]
     assert dangling(graph) == [("P", "Q", "r")]
+
+
+def test_keys_are_masked_and_a_link_out_of_the_project_is_refused(graph, tmp_path):
+    """What an agent was told in passing is not kept; somebody else's file is not overwritten."""
+    from second_brain.memory.location import memory_file
+
+    key = "ghp_" + "a1B2" * 9
+    graph.create_entities([Entity("P", "t", (f"deploy with {key}",))])
+    graph.add_observations([("P", [f"again {key}"])])
+    assert key not in graph.file.path.read_text(encoding="utf-8")
+    project = tmp_path / "project"
+    project.mkdir()
+    (tmp_path / "rc").write_text("alias x=y\n")
+    (project / "memory.jsonl").symlink_to(tmp_path / "rc")
+    with pytest.raises(UsageError, match="leads out of the project"):
+        memory_file(project, {})
+    assert memory_file(project, {"MEMORY_FILE_PATH": str(tmp_path / "named.jsonl")}) == tmp_path / "named.jsonl"
