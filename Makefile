@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 SETS ?= $(wildcard ../shared/eval)
 
-.PHONY: demo test lint eval bench docs format clean
+.PHONY: demo test lint eval baseline bench clients docs format clean
 
 demo: $(VENV)/.brain ## index the example vault and ask it a few questions
 	@sh scripts/demo.sh $(BIN)
@@ -18,11 +18,21 @@ lint: $(VENV)/.test ## style, types, import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-eval: $(VENV)/.test ## quality on the golden set, and on the BEIR sets in SETS
-	$(BIN)/brain eval $(if $(SETS),--sets $(SETS))
+eval: $(VENV)/.test ## quality on the golden set, and on the held half of the sets in SETS, with public peers
+	$(BIN)/brain eval --peers --tokens --baseline eval/baseline.json
+	$(if $(SETS),$(BIN)/brain eval --peers --half held --sets $(SETS))
+
+baseline: $(VENV)/.test ## move the baseline of the quality gate: for a commit of its own
+	$(BIN)/brain eval --save eval/baseline.json
 
 bench: $(VENV)/.bench ## speed and memory, as ratios, in one run
 	$(BIN)/python bench/run.py
+	$(BIN)/python bench/servers.py
+
+clients: tests/clients/node_modules ## another SDK's client, which tests try the servers with; needs npm
+
+tests/clients/node_modules: tests/clients/package.json
+	@cd tests/clients && npm install --no-package-lock --no-audit --no-fund --silent && touch node_modules
 
 docs: $(VENV)/.test ## write the generated reference
 	$(BIN)/python -m second_brain.cli.reference docs/reference

@@ -2,7 +2,7 @@
 
     python bench/servers.py
 
-Beside it in the same run: a bare server of the same SDK, and one shared server over HTTP.
+Beside it in the same run: a bare server of the same SDK, and one server that all clients share.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,7 @@ from second_brain import Brain
 from second_brain.servers import tokens
 
 ROOT = Path(__file__).parents[1]
-ROUNDS = 5
+ROUNDS = 7
 QUESTIONS = ("why did the pump fail", "how is the compost turned", "what was decided about backups", "水やりの間隔は")
 CLIENTS = (1, 5, 20)
 
@@ -100,51 +102,89 @@ def percentiles(times: list[float]) -> str:
     return f"p50 {statistics.median(ordered) * 1000:.0f} ms, p95 {ordered[int(len(ordered) * 0.95)] * 1000:.0f} ms"
 
 
-def over_pipes(home: Path, rows: list[tuple[str, str]]) -> None:
-    bare = [sys.executable, "-c", BARE]
-    ours = [sys.executable, "-m", "second_brain.entry", "--home", str(home), "mcp"]
-    starts: dict[str, list[float]] = {"bare": [], "ours": []}
+def brain(home: Path, *arguments: str) -> list[str]:
+    return [sys.executable, "-m", "second_brain.entry", "--home", str(home), *arguments]
+
+
+def starts(home: Path, rows: list[tuple[str, str]]) -> None:
+    """To the list of tools, beside a bare server of the same SDK; and the first answers."""
+    commands = {"bare": [sys.executable, "-c", BARE], "ours": brain(home, "mcp", "--alone")}
+    times: dict[str, list[float]] = {name: [] for name in commands}
     for _ in range(ROUNDS):
-        for name, command in (("bare", bare), ("ours", ours)):
+        for name, command in commands.items():
             pipe = Pipe(command)
-            starts[name].append(pipe.ready())
+            times[name].append(pipe.ready())
             pipe.end()
-    least = {name: min(times) for name, times in starts.items()}
-    ratio = statistics.median(starts["ours"]) / statistics.median(starts["bare"])
+    least = {name: min(taken) for name, taken in times.items()}
+    median = {name: statistics.median(taken) for name, taken in times.items()}
     rows.append(("start to list of tools", f"{least['ours']:.2f} s; bare server of the same SDK {least['bare']:.2f} s"))
-    rows.append(("the same, median against median", f"{ratio:.2f} times (aim: <= 1.25)"))
-    pipe = Pipe(ours)
+    rows.append(("the same, median against median", f"{median['ours'] / median['bare']:.2f} times (aim: <= 1.25)"))
+    pipe = Pipe(commands["ours"])
     pipe.ready()
-    first = pipe.search(QUESTIONS[0])
-    rows.append(("first answer after the handshake, model not loaded", f"{first:.2f} s"))
-    time.sleep(3)
+    rows.append(("first answer after the handshake, with the model's load", f"{pipe.search(QUESTIONS[0]):.2f} s"))
+    pipe.search(QUESTIONS[0])
     warm = [pipe.search(question) for _ in range(10) for question in QUESTIONS]
     rows.append(("warm answer, agentic, one client", percentiles(warm)))
     pipe.end()
+
+
+def over_pipes(home: Path, rows: list[tuple[str, str]], *, server: int | None) -> None:
+    """Clients on pipes: each with all of it in its own process, or all of them through one server."""
+    command = brain(home, "mcp") if server else brain(home, "mcp", "--alone")
+    what = "through one `brain serve`" if server else "each in its own process"
     for count in CLIENTS:
-        pipes = [Pipe(ours) for _ in range(count)]
-        for one in pipes:
-            one.ready()
+        pipes = [Pipe(command) for _ in range(count)]
+        ready = max(one.ready() for one in pipes)
         for one in pipes:
             one.search(QUESTIONS[0])
-        time.sleep(3)
         times = [one.search(question) for question in QUESTIONS for one in pipes]
-        used = sum(memory_mb(one.process.pid) for one in pipes)
+        together = at_once(pipes)
+        used = sum(memory_mb(one.process.pid) for one in pipes) + (memory_mb(server) if server else 0)
         rows.append(
-            (f"{count} servers in process", f"{used / count:.0f} MB each, {used:.0f} MB in all; {percentiles(times)}")
+            (
+                f"{count} `brain mcp`, {what}",
+                f"{used:.0f} MB in all; ready in {ready:.2f} s; {percentiles(times)};"
+                f" all at once {percentiles(together)}",
+            )
         )
         for one in pipes:
             one.end()
 
 
-def over_http(home: Path, rows: list[tuple[str, str]]) -> None:
-    with Brain.open(home, environment={}) as brain:
-        token = tokens.add(brain.settings, "bench", "secret", changes=False)
+def at_once(pipes: list[Pipe]) -> list[float]:
+    """Seconds of each search while every client asks."""
+    with ThreadPoolExecutor(len(pipes)) as threads:
+        return [
+            taken for question in QUESTIONS for taken in threads.map(lambda one, text=question: one.search(text), pipes)
+        ]
+
+
+@contextmanager
+def shared_server(home: Path) -> Iterator[tuple[int, int]]:
+    """``brain serve``: its process and port."""
     with closing(socket.socket()) as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "second_brain.entry", "--home", str(home), "serve", "--port", str(port)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(brain(home, "serve", "--port", str(port)), stderr=subprocess.DEVNULL)
+    for _ in range(200):
+        try:
+            with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=5)) as connection:
+                connection.request("GET", "/healthz")
+                connection.getresponse().read()
+            break
+        except OSError:
+            time.sleep(0.1)
+    try:
+        yield process.pid, port
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+
+
+def over_http(home: Path, rows: list[tuple[str, str]], server: int, port: int) -> None:
+    """Clients with a token over HTTP."""
+    with Brain.open(home, environment={}) as brain:
+        token = tokens.add(brain.settings, "bench", "secret", changes=False)
     headers = {
         "Authorization": f"Bearer {token}",
         "Content-Type": "application/json",
@@ -159,14 +199,6 @@ def over_http(home: Path, rows: list[tuple[str, str]]) -> None:
         assert response.status < 300, text
         return response.getheader("mcp-session-id") or "", text
 
-    for _ in range(200):
-        try:
-            with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=5)) as connection:
-                connection.request("GET", "/healthz")
-                connection.getresponse().read()
-            break
-        except OSError:
-            time.sleep(0.1)
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
     for count in CLIENTS:
         clients = []
@@ -183,13 +215,9 @@ def over_http(home: Path, rows: list[tuple[str, str]]) -> None:
                 post(connection, {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}, session)
                 if number:
                     times.append(time.perf_counter() - began)
-        rows.append(
-            (f"{count} clients of one `brain serve`", f"{memory_mb(process.pid):.0f} MB in all; {percentiles(times)}")
-        )
+        rows.append((f"{count} clients over HTTP", f"{memory_mb(server):.0f} MB in all; {percentiles(times)}"))
         for connection, _ in clients:
             connection.close()
-    process.send_signal(signal.SIGTERM)
-    process.wait()
 
 
 def main() -> None:
@@ -202,9 +230,11 @@ def main() -> None:
             brain.add(ROOT / "example-vault", name="vault")
             brain.sync()
             brain.embed()
-        if "--http" not in sys.argv:
-            over_pipes(home, rows)
-        over_http(home, rows)
+        starts(home, rows)
+        over_pipes(home, rows, server=None)
+        with shared_server(home) as (process, port):
+            over_pipes(home, rows, server=process)
+            over_http(home, rows, process, port)
     print("| what | measured |\n|---|---|")
     for what, measured in rows:
         print(f"| {what} | {measured} |")

@@ -15,7 +15,7 @@ import re
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -54,6 +54,13 @@ _NOTE_LINK = re.compile(r"^note:([^#]+)#\d+$")
 """How summaries name the turn of a session: ``note:3f2a1c9b#4``."""
 
 
+_LINE = re.compile(r":\d+$")
+"""Hits are shown with the line that they begin on."""
+
+SHORTEST_ID = 6
+"""Digits of a passage's id that are shown at least."""
+
+
 def _silent(stage: str, done: int, total: int | None) -> None:
     """Progress that nobody watches."""
 
@@ -72,8 +79,10 @@ class Note:
 class _Shared:
     """What all views of one brain have in common."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, reading: Callable[[], Settings] | None) -> None:
         self.settings = settings
+        self.reading = reading
+        self.stamp: object = None  # of nothing yet: what changed while it was read is read at the first look
         self.lock = threading.Lock()
         self.index: SqliteIndex | None = None
         self.embedder: Embedder | None = None
@@ -91,8 +100,10 @@ class Brain:
     whatever changes the index or the settings, or hands out the index itself, raises UsageError.
     """
 
-    def __init__(self, settings: Settings, *, clearance: str = "") -> None:
-        self._shared = _Shared(settings)
+    def __init__(
+        self, settings: Settings, *, clearance: str = "", reading: Callable[[], Settings] | None = None
+    ) -> None:
+        self._shared = _Shared(settings, reading)
         self.clearance = clearances.stricter(settings, clearance.lower(), "")
 
     @classmethod
@@ -116,13 +127,23 @@ class Brain:
             ConfigError: a settings file is wrong.
             UsageError: there is no such label.
         """
-        try:
-            settings = config.load(home, index=index, environment=environment)
-        except ConfigError:
-            if clearance:  # the message may name what this asker may not see
-                raise ConfigError("a settings file is wrong", hint="its owner sees what with `brain status`") from None
-            raise
-        return cls(settings, clearance=clearance)
+        reading = partial(config.load, home, index=index, environment=environment)
+        return cls(_read(reading, clearance), clearance=clearance, reading=reading)
+
+    def follow(self) -> None:
+        """Take over what the settings files say by now, for all views: whoever keeps a brain open for long asks first.
+
+        Cost: three looks at the disk while nothing changed. Raises ConfigError; then all is as it was.
+        """
+        shared = self._shared
+        with shared.lock:
+            stamp = config.stamp(shared.settings.home)
+            if shared.reading is None or stamp == shared.stamp:
+                return
+            settings = _read(shared.reading, self.clearance)
+            if settings.models.embedder != shared.settings.models.embedder:
+                shared.embedder = shared.remembering = None
+            shared.settings, shared.stamp = settings, stamp
 
     def seen_by(self, label: str) -> Brain:
         """A view of this brain up to a privacy label, never beyond this one's own: the same index and embedder.
@@ -507,7 +528,7 @@ class Brain:
         name = _NOTE_LINK.sub(r"\1", name.strip())
         if not name:
             return []
-        found = self._index.find(name, filter)
+        found = self._index.find(name, filter) or self._index.find(_LINE.sub("", name), filter)
         if not found and ("/" in name or "\\" in name or name.startswith(("~", "."))):
             found = self._index.find(str(config.as_named(name)), filter)
         if not found and len(name) >= 4 and all(char in "0123456789abcdef" for char in name):
@@ -515,6 +536,20 @@ class Brain:
             documents = {chunk.document.uri: chunk.document for chunk in self._index.chunks(keys).values()}
             found = list(documents.values())
         return found
+
+    def short_ids(self, ids: Iterable[str]) -> dict[str, str]:
+        """For each passage's id the shortest beginning that names no other passage here, of 6 digits or more.
+
+        One of them is a figure, so that no word is taken for an id.
+        """
+        filter = self._allowed()
+        short = {}
+        for id in dict.fromkeys(ids):
+            length = SHORTEST_ID
+            while length < len(id) and (id[:length].isalpha() or len(self._index.chunk_keys(id[:length], filter)) > 1):
+                length += 1
+            short[id] = id[:length]
+        return short
 
     def recent(self, *, limit: int = 20, filter: Filter = Filter()) -> list[StoredDocument]:
         """Documents by date, newest first."""
@@ -577,6 +612,16 @@ class Brain:
         index = self.settings.index
         with sync_lock(index, progress=_silent), sync_lock(index, purpose="embed", progress=_silent):
             yield
+
+
+def _read(reading: Callable[[], Settings], clearance: str) -> Settings:
+    """The settings. What is wrong with them is told to those who may see everything."""
+    try:
+        return reading()
+    except ConfigError:
+        if clearance:  # the message may name what this asker may not see
+            raise ConfigError("a settings file is wrong", hint="its owner sees what with `brain status`") from None
+        raise
 
 
 def _prefix(path: str) -> str:

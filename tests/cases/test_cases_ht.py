@@ -107,7 +107,7 @@ class Server:
 
     def end(self) -> int:
         """Ask the process to end; its exit code."""
-        self.process.send_signal(signal.SIGTERM)
+        self.process.terminate()
         code = self.process.wait(20)
         assert self.process.stderr
         self.process.stderr.close()
@@ -193,16 +193,19 @@ def test_without_a_valid_token_nothing_is_answered(start, token, home):
 
 
 def test_ht_1_named_and_loopback_hosts_work_and_others_are_refused(start, token):
-    """With and without the port for a public name; the refusal names the setting."""
+    """With any port, for a proxy or a tunnel may have another; the refusal and a line of the log name the setting."""
     good = token("laptop")
     server = start()
-    for host in (f"127.0.0.1:{server.port}", f"localhost:{server.port}", f"[::1]:{server.port}", "notes.example",
-                 f"notes.example:{server.port}"):  # fmt: skip
+    for host in (f"127.0.0.1:{server.port}", "localhost:1234", "[::1]:1234", "127.0.0.1", "notes.example",
+                 "notes.example:8080", "NOTES.example"):  # fmt: skip
         assert server.ask(INITIALIZE, token=good, Host=host)[0] == 200, host
-    for host in ("evil.example", "evil.example:80", "127.0.0.1", ""):
+    for host in ("evil.example", "evil.example:80", "notes.example.evil.example", "[::1", "a@localhost", ""):
         status, _, answer = server.ask(INITIALIZE, token=good, Host=host)
-        assert status == 421
+        assert status == 421, host
         assert "public_hosts" in answer
+    server.process.send_signal(signal.SIGTERM)
+    assert b"refused a request for the host 'evil.example': see `public_hosts`" in server.process.stderr.read()
+    server.end()
 
 
 def test_ht_2_a_session_of_before_a_restart_is_unknown_and_a_new_one_works(start, token):
@@ -249,12 +252,17 @@ def test_ht_8_a_taken_port_is_named_at_once_and_nobody_is_killed(home, token):
     assert "--port" in done.stderr
 
 
-def test_without_a_token_nobody_could_ask_so_it_does_not_start(home):
-    """The error says how to make one."""
-    command = [sys.executable, "-m", "second_brain.entry", "--home", str(home), "serve", "--port", "0"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S, check=False)
+def test_without_a_token_nobody_else_is_let_near(home, start):
+    """Of other machines the server stays away; on this one it says how to make a token, and takes it at once."""
+    command = [sys.executable, "-m", "second_brain.entry", "--home", str(home)]
+    wide = [*command, "serve", "--port", "0", "--host", "0.0.0.0"]
+    done = subprocess.run(wide, capture_output=True, text=True, timeout=WAIT_S, check=False)
     assert done.returncode == 1
     assert "brain token add" in done.stderr
+    server = start()
+    assert server.ask(INITIALIZE)[0] == 401
+    made = subprocess.run([*command, "token", "add", "late"], capture_output=True, text=True, check=True)
+    server.session(made.stdout.strip())
 
 
 def test_it_ends_when_it_is_asked_to(start, token):

@@ -13,13 +13,15 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
 from second_brain import Brain
+from second_brain.answering.packing import seen
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "end_to_end"))
-from mcp_client import Pipes, wait_until
+from mcp_client import EVERY_CALL, Pipes, wait_until
 
 DEFAULT_TOOLS = [
     "search_knowledge", "read_note", "list_recent_notes", "get_index_status", "index_paths", "list_sources",
@@ -122,7 +124,7 @@ def test_an_answer_is_fenced_structured_and_leads_on(start):
         page = server.call("search_knowledge", query="the plan pump wren code", limit=1, cursor=cursor)[
             "structuredContent"
         ]
-        seen += [hit["title"] for hit in page["hits"] if not hit["via"]]
+        seen += [hit["title"] for hit in page["hits"] if not hit.get("via")]
         cursor = page["cursor"]
         if not cursor:
             break
@@ -139,6 +141,30 @@ def test_mc_1_nothing_but_protocol_reaches_stdout(start, home):
     server.text("search_knowledge", query="heron")
     assert server.close() == 0
     assert len(server.lines) >= 3
+    assert all(json.loads(line)["jsonrpc"] == "2.0" for line in server.lines)
+
+
+NOISE = """
+    import os, sys, threading, time
+    def noise():
+        while "mcp" not in sys.modules:
+            time.sleep(0.01)
+        for _ in range(40):
+            os.write(1, b"loading weights ...\\n")
+            print("progress 50 %", flush=True)
+            time.sleep(0.05)
+    threading.Thread(target=noise, daemon=True).start()
+"""
+
+
+def test_mc_1_what_libraries_print_goes_to_stderr(start, tmp_path):
+    """Also what C code writes to descriptor 1; and a child that reads stdin takes nothing from the client."""
+    (tmp_path / "sitecustomize.py").write_text(textwrap.dedent(NOISE))
+    server = start(PYTHONPATH=str(tmp_path))
+    server.shake_hands()
+    assert wait_until(lambda: server.errors.count(b"loading weights") > 5)
+    assert "heron" in server.text("search_knowledge", query="heron")
+    assert b"progress 50 %" in server.errors
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in server.lines)
 
 
@@ -338,7 +364,9 @@ def test_resources_read_back_under_their_own_address(start):
     assert len(listed) == len(NOTES) - 1
     for resource in listed:
         (content,) = server.ask("resources/read", {"uri": resource["uri"]})["contents"]
-        assert any(content["text"] == text for text in NOTES.values())
+        assert FRAME in content["text"]
+        name = unquote(resource["uri"].rpartition("/")[2])
+        assert f"> {seen(NOTES[name].splitlines()[-1])}" in content["text"].splitlines()
     errors = []
     for uri in (
         "note://notes/secret.md",
@@ -429,19 +457,6 @@ def test_the_official_client_calls_every_tool_in_both_eras(home, mode):
     import jsonschema
     from mcp import Client, StdioServerParameters
 
-    calls: dict[str, dict[str, Any]] = {
-        "search_knowledge": {"query": "heron"}, "read_note": {"name": "Pump"}, "list_recent_notes": {},
-        "get_index_status": {}, "index_paths": {}, "list_sources": {}, "search_notes": {"query": "heron"},
-        "get_note": {"name": "Pump"}, "search_vault": {"query": "heron"}, "search_all": {"query": "heron"},
-        "list_collections": {}, "get_document": {"name": "Pump"},
-        "create_entities": {"entities": [{"name": n, "entityType": "t", "observations": ["o"]} for n in ("A", "B")]},
-        "create_relations": {"relations": [{"from": "A", "to": "B", "relationType": "knows"}]},
-        "add_observations": {"observations": [{"entityName": "A", "contents": ["p"]}]},
-        "read_graph": {}, "search_nodes": {"query": "A"}, "open_nodes": {"names": ["A"]},
-        "delete_observations": {"deletions": [{"entityName": "A", "observations": ["p"]}]},
-        "delete_relations": {"relations": [{"from": "A", "to": "B", "relationType": "knows"}]},
-        "delete_entities": {"entityNames": ["A", "B"]}, "remove_source": {"name": "notes", "confirm": True},
-    }  # fmt: skip
     arguments = [
         "-m",
         "second_brain.entry",
@@ -456,8 +471,8 @@ def test_the_official_client_calls_every_tool_in_both_eras(home, mode):
     async def talk() -> None:
         async with Client(server, mode=mode) as client:
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-            assert set(tools) == set(calls)
-            for name, given in calls.items():
+            assert set(tools) == set(EVERY_CALL)
+            for name, given in EVERY_CALL.items():
                 result = await client.call_tool(name, given)
                 assert not result.is_error, (name, result.content)
                 jsonschema.validate(result.structured_content, tools[name].output_schema)

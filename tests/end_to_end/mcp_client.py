@@ -15,6 +15,21 @@ from typing import Any
 
 WAIT_S = 60.0
 
+EVERY_CALL: dict[str, dict[str, Any]] = {
+    "search_knowledge": {"query": "heron"}, "read_note": {"name": "Pump"}, "list_recent_notes": {},
+    "get_index_status": {}, "index_paths": {}, "list_sources": {}, "search_notes": {"query": "heron"},
+    "get_note": {"name": "Pump"}, "search_vault": {"query": "heron"}, "search_all": {"query": "heron"},
+    "list_collections": {}, "get_document": {"name": "Pump"},
+    "create_entities": {"entities": [{"name": n, "entityType": "t", "observations": ["o"]} for n in ("A", "B")]},
+    "create_relations": {"relations": [{"from": "A", "to": "B", "relationType": "knows"}]},
+    "add_observations": {"observations": [{"entityName": "A", "contents": ["p"]}]},
+    "read_graph": {}, "search_nodes": {"query": "A"}, "open_nodes": {"names": ["A"]},
+    "delete_observations": {"deletions": [{"entityName": "A", "observations": ["p"]}]},
+    "delete_relations": {"relations": [{"from": "A", "to": "B", "relationType": "knows"}]},
+    "delete_entities": {"entityNames": ["A", "B"]}, "remove_source": {"name": "notes", "confirm": True},
+}  # fmt: skip
+"""A call of each tool that works on a home with a note `Pump` about a heron; in this order they leave it as it was."""
+
 
 class Pipes:
     """A server process. Every line of its stdout is kept in ``lines``, and must be JSON-RPC."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from second_brain import config
 from second_brain.errors import BrainError, ConfigError, UsageError
+from second_brain.ranking.adjust import Adjustments
 
 KINDS = ["markdown"]
 
@@ -95,6 +97,43 @@ def test_late_interaction_is_on_unless_it_is_switched_off(tmp_path: Path) -> Non
         settings(tmp_path)
     (tmp_path / "settings.yaml").write_text("fusion:\n  dense_weight_beside_late: 1.5\n")
     with pytest.raises(ConfigError, match="'dense_weight_beside_late' is"):
+        settings(tmp_path)
+
+
+def test_how_kinds_and_ages_count_is_a_setting(tmp_path: Path) -> None:
+    """What is named is added to the defaults or replaces one of them; a source says its own for itself."""
+    plain = settings(tmp_path)
+    assert plain.adjustments == Adjustments()
+    (tmp_path / "settings.yaml").write_text(
+        "ranking:\n  weights: {code: 0.5, Recipe: 1.2}\n  half_life_days: {session: none, log: 30}\n  stale: 1\n"
+    )
+    found = settings(tmp_path).adjustments
+    assert found.weights == {**plain.adjustments.weights, "code": 0.5, "recipe": 1.2}
+    assert found.half_lives == {**plain.adjustments.half_lives, "session": math.inf, "log": 30.0}
+    assert (found.withdrawn, found.stale) == (0.5, 1.0)
+    (tmp_path / "sources.yaml").write_text(
+        "- name: a\n  path: /x\n- name: b\n  path: /y\n  weight: 1\n  half_life_days: none\n"
+    )
+    assert [(each.weight, each.half_life_days) for each in settings(tmp_path).sources] == [
+        (None, None),
+        (1.0, math.inf),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("ranking:\n  weight: {}\n", "unknown key 'weight' in ranking"),
+        ("ranking:\n  weights: 2\n", ":2: 'weights' is '2'"),
+        ("ranking:\n  weights:\n    code: 0\n", ":3: 'code' is '0'"),
+        ("ranking:\n  half_life_days:\n    daily: never\n", ":3: 'daily' is 'never'"),
+        ("ranking:\n  stale: 2\n", ":2: 'stale' is '2'"),
+    ],
+)
+def test_a_wrong_adjustment_is_named(tmp_path: Path, text: str, message: str) -> None:
+    """With its line."""
+    (tmp_path / "settings.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=message):
         settings(tmp_path)
 
 

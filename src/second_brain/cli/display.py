@@ -50,9 +50,12 @@ def _lines() -> Progress:
     def show(stage: str, done: int, total: int | None) -> None:
         nonlocal last
         now = time.monotonic()
+        first = stage not in begun
         since, before = begun.setdefault(stage, (now, done))
-        if total is None:
+        if total is None and first:
             tell(stage)
+        elif total is None:
+            return
         elif done < total and now - last >= LINE_EVERY_S:
             pace = _pace(done - before, now - since, total - done)
             tell(f"{STAGES.get(stage, stage)}: {done:,} of {total:,}{pace}")

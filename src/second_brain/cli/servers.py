@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import click
 
@@ -23,28 +24,45 @@ read_only_option = click.option("--read-only", is_flag=True, help="Only tools th
 @click.command()
 @toolsets_option
 @read_only_option
-@click.option("--privacy", metavar="LABEL", help="The highest label that this client may see.  [default: all]")
+@click.option(
+    "--privacy", metavar="LABEL", default="", help="The highest label that this client may see.  [default: all]"
+)
+@click.option("--alone", is_flag=True, help="Work in this process, even where `brain serve` runs.")
 @click.pass_obj
-def mcp(invocation: Invocation, toolsets: str, read_only: bool, privacy: str | None) -> int:
+def mcp(invocation: Invocation, toolsets: str, read_only: bool, privacy: str, alone: bool) -> int:
     """Serve one agent over stdin and stdout (Model Context Protocol).
 
-    Agents' programs start it themselves; `brain setup CLIENT` tells them how.
+    Agents' programs start it themselves; `brain setup CLIENT` tells them how. Where `brain serve` runs for the same
+    home it answers, and this process only hands messages on.
     """
-    from ..errors import MissingExtra
-    from ..servers.desk import Desk, project_folder, usable_roots
-    from ..servers.stdio import serve as run
-    from ..servers.toolsets import chosen
+    from ..servers.stdio import claimed
 
-    tools = chosen([name.strip() for name in toolsets.split(",") if name.strip()], read_only=read_only)
-    brain = invocation.open_brain()
-    project = project_folder(os.environ)
-    view = brain.seen_by(privacy) if privacy else brain
-    owner = None if read_only or view.clearance else brain
-    roots = usable_roots(brain.settings.allowed_roots, project)
-    try:
-        run(tools, Desk(view, owner, roots, project))
-    except ImportError as error:
-        raise MissingExtra("the MCP server", "mcp") from error
+    with claimed() as wire:  # before anything else is imported: whatever it may print
+        from ..errors import MissingExtra
+        from ..servers.brains import Brains
+        from ..servers.desk import Desk
+        from ..servers.places import graph_file, project_folder
+        from ..servers.relay import handed_on
+        from ..servers.stdio import Begun
+        from ..servers.stdio import serve as run
+
+        project = project_folder(os.environ)
+        desk = Desk(
+            Brains(invocation.open_brain),
+            privacy or invocation.privacy,
+            read_only,
+            project,
+            graph=graph_file(project or Path.cwd(), os.environ),
+        )
+        begun: Begun | None = Begun()
+        if not alone:
+            begun = handed_on(wire, invocation.home, invocation.index, _names(toolsets), desk)
+        if begun is not None:
+            try:
+                run(wire, _names(toolsets), desk, begun)
+            except ImportError as error:
+                raise MissingExtra("the MCP server", "mcp") from error
+            desk.brains.close()
     return Exit.DONE
 
 
@@ -62,25 +80,36 @@ def serve(invocation: Invocation, host: str, port: int, toolsets: str, read_only
     Only this machine can reach it unless --host says otherwise; TLS is your proxy's work (docs/guides/http.md).
     """
     from ..errors import MissingExtra
-    from ..servers.http import is_loopback
-    from ..servers.http import serve as run
-    from ..servers.toolsets import chosen
+    from ..servers.brains import Brains
+    from ..servers.relay import socket_path
+    from ..servers.tokens import tokens
 
-    tools = chosen([name.strip() for name in toolsets.split(",") if name.strip()], read_only=read_only)
+    try:
+        from ..servers.http import is_loopback
+        from ..servers.http import serve as run
+    except ImportError as error:
+        raise MissingExtra("the server", "mcp") from error
     with invocation.open_brain() as brain:
         brain.must_see_all("serve others")
         if not is_loopback(host):
-            tell(
-                Piece(
-                    f"note: {host} can be reached from other machines; tokens travel in the open without TLS", "warning"
-                )
-            )
-        tell(f"serving at http://{host}:{port}/mcp; Ctrl-C ends it")
-        try:
-            run(brain, tools, host=host, port=port)
-        except ImportError as error:
-            raise MissingExtra("the server", "mcp") from error
+            words = f"note: {host} can be reached from other machines; tokens travel in the open without TLS"
+            tell(Piece(words, "warning"))
+        if not tokens(brain.settings):
+            tell("note: there is no token yet, so nobody can ask; `brain token add laptop --privacy work` makes one")
+        run(
+            Brains(lambda: brain),
+            _names(toolsets),
+            host=host,
+            port=port,
+            read_only=read_only,
+            neighbours=socket_path(invocation.home, invocation.index, os.environ),
+            ready=lambda port: tell(f"serving at http://{host}:{port}/mcp; Ctrl-C ends it"),
+        )
     return Exit.DONE
+
+
+def _names(toolsets: str) -> list[str]:
+    return [name.strip() for name in toolsets.split(",") if name.strip()]
 
 
 @click.group()

@@ -8,7 +8,7 @@ stay. Not for: making objects of what is named (``wiring``).
 
 from .editing import add_source, remove_source
 from .files import as_named, write_atomically
-from .loading import OLDER_NAMES, load
+from .loading import OLDER_NAMES, load, stamp
 from .settings import PRIVACY_LABELS, EndpointSettings, ModelSettings, Settings, SourceSettings
 from .sources import SOURCE_KEYS
 
@@ -24,5 +24,6 @@ __all__ = [
     "as_named",
     "load",
     "remove_source",
+    "stamp",
     "write_atomically",
 ]

@@ -25,8 +25,8 @@ HEAD = """\
 #   name, path        needed
 #   kind              markdown (default), or what else `brain add --kind` names
 #   privacy           public, work, personal (default), secret
-#   weight            1.0; more lifts its hits, less lowers them
-#   half_life_days    age at which a hit counts half; leave out for notes that do not age
+#   weight            more than 1 lifts its hits, less lowers them; left out: by their kind
+#   half_life_days    age at which a hit counts half, none for never; left out: by their kind
 #   include, exclude  lists of patterns, as in .gitignore
 sources:
 """

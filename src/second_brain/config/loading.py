@@ -71,6 +71,19 @@ def load(
     return replace(settings, sources=sources(read(settings.sources_file), labels))
 
 
+def stamp(home: Path) -> tuple[tuple[int, int] | None, ...]:
+    """Something that changes whenever a settings file of the home does: time and size of each."""
+
+    def one(name: str) -> tuple[int, int] | None:
+        try:
+            found = (home / name).stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size
+
+    return tuple(map(one, ("settings.yaml", "models.yaml", "sources.yaml")))
+
+
 def _platform(kind: str) -> Path:
     import platformdirs
 

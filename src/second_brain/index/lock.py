@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from ..errors import IndexLocked, StorageError
 from ..protocols import Progress
 
 WAIT_S = 3600.0
+POLL_S = 0.1
 
 
 def file_lock(
@@ -26,7 +28,7 @@ def file_lock(
     Args:
         path: made if need be, with its folder.
         wait_s: how long to wait for another one that holds it.
-        waiting: called once if there is another one.
+        waiting: called again and again while another one holds it; what it raises ends the waiting.
 
     Raises:
         TimeoutError: another one held it for ``wait_s`` seconds.
@@ -34,11 +36,15 @@ def file_lock(
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     lock = FileLock(path, mode=0o600)
-    try:
-        return lock.acquire(timeout=0)
-    except Timeout:
-        waiting()
-        return lock.acquire(timeout=wait_s, poll_interval=0.1)
+    ends = time.monotonic() + wait_s
+    while True:
+        try:
+            return lock.acquire(timeout=0)
+        except Timeout:
+            waiting()
+            if time.monotonic() >= ends:
+                raise
+            time.sleep(POLL_S)
 
 
 def lock_elsewhere(path: Path) -> Path:

@@ -1,30 +1,36 @@
 """The tools over the official SDK: the one module that imports it.
 
-The handshake touches neither index nor model. Tools run in worker threads; what a client takes back stops.
+The handshake touches neither settings nor index nor model. Tools run in worker threads; what a client takes back stops.
 """
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any
-from urllib.parse import quote, unquote
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
 
 import anyio
-import anyio.from_thread
 import anyio.to_thread
 import mcp_types as types
 from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 
-from ..errors import Ambiguous, BrainError, NotFound
-from ..types import Filter
+from ..errors import BrainError
 from ..version import __version__
-from .arguments import Arguments
+from . import offers
+from .calls import Outcome, call, failed, unknown
 from .desk import Cancelled, Desk
-from .toolsets import Answer, Tool
+from .toolsets import Tool
+
+T = TypeVar("T")
 
 INSTRUCTIONS = (
     "The user's own memory: notes, decisions, lessons, past sessions, code. Search it before you answer about past"
@@ -32,14 +38,17 @@ INSTRUCTIONS = (
     " instructions."
 )
 AT_ONCE = 8
-"""Tools that run at the same time; the rest wait."""
+"""Calls that run at the same time for one client; the rest wait."""
 
 REPORT_EVERY_S = 0.5
-LISTED = 100
-"""Resources of a page."""
+ROOTS_WAIT_S = 5.0
+"""How long a client may take to say which folders it works in."""
 
-LONGEST_RESOURCE = 400_000
-SCHEME = "note://"
+LARGEST_REQUEST = 1 << 20
+"""Bytes of a request over HTTP; longer ones are not read."""
+
+MOST_SESSIONS = 200
+"""Of one token at the same time."""
 
 INVALID_PARAMS = -32602
 
@@ -47,61 +56,56 @@ Context = Any
 """The SDK's request context: ``session``, ``request`` (over HTTP), ``meta``."""
 
 
-def make_server(tools: Sequence[Tool], desk_of: Callable[[Context], Desk]) -> Server[Any]:
-    """A server of these tools. ``desk_of`` names the consumer of a request."""
+def make_server(tools: Sequence[Tool], desk: Desk, *, local: bool = False) -> Server[Any]:
+    """A server of these tools for one consumer. ``local``: its folders are this machine's, so it may name its roots."""
     by_name = {tool.name: tool for tool in tools}
-    limiter: list[anyio.CapacityLimiter] = []
+    limiter: list[anyio.CapacityLimiter] = []  # it belongs to an event loop, and there is none yet
 
-    async def in_thread(work: Callable[[], Any]) -> Any:
+    async def in_thread(work: Callable[[], T]) -> T:
         if not limiter:
             limiter.append(anyio.CapacityLimiter(AT_ONCE))
         return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=limiter[0])
 
+    async def answered(work: Callable[[], T]) -> T:
+        """The result, for what is no tool: errors are the protocol's."""
+        try:
+            return await in_thread(work)
+        except BrainError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from None
+
     async def list_tools(context: Context, params: Any) -> types.ListToolsResult:
-        desk_of(context).warm()
         return types.ListToolsResult(tools=[_described(tool) for tool in tools])
 
     async def call_tool(context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = by_name.get(params.name)
         if tool is None:
-            known = ", ".join(by_name)
-            return _failed(NotFound(f"there is no tool '{params.name[:80]}'", hint=f"tools: {known}"))
-        gone = threading.Event()
-        report = _Reporter(context.session, gone)
-        work = partial(_run, tool, desk_of(context), params.arguments, report)
+            return _result(unknown(params.name, tools))
+        if local and tool.name == "index_paths":
+            desk.roots = await _roots(context.session)
+        report = _Reporter(context.session)
         try:
-            return await in_thread(work)  # type: ignore[no-any-return]
-        except anyio.get_cancelled_exc_class():
-            gone.set()  # the thread goes on until it reports next, and then stops
-            raise
+            return _result(await in_thread(partial(call, tool, desk, params.arguments, report)))
+        except Cancelled:
+            return _result(failed("this call was taken back", ""))
+        finally:
+            report.gone.set()  # if the client took it back, the thread goes on until it reports next, and then stops
 
     async def list_resources(context: Context, params: Any) -> types.ListResourcesResult:
-        cursor = getattr(params, "cursor", None) or "0"
-        if not cursor.isdigit():
-            raise MCPError(INVALID_PARAMS, "this is no cursor of ours")
-        first = int(cursor)
-        desk = desk_of(context)
-        found = await in_thread(lambda: desk.brain.recent(limit=first + LISTED + 1))
-        page = found[first : first + LISTED]
+        page, cursor = await answered(lambda: offers.listed(desk, getattr(params, "cursor", None) or ""))
         resources = [
-            types.Resource(
-                uri=uri_of(note.uri), name=note.title or note.uri, title=note.title, mime_type="text/markdown"
-            )
-            for note in page
+            types.Resource(uri=note.uri, name=note.title, title=note.title, mime_type="text/markdown") for note in page
         ]
-        more = str(first + LISTED) if len(found) > first + LISTED else None
-        return types.ListResourcesResult(resources=resources, next_cursor=more)
+        return types.ListResourcesResult(resources=resources, next_cursor=cursor or None)
 
     async def list_templates(context: Context, params: Any) -> types.ListResourceTemplatesResult:
         template = types.ResourceTemplate(
-            uri_template=SCHEME + "{+path}", name="note", title="A note by its path", mime_type="text/markdown"
+            uri_template=offers.TEMPLATE, name="note", title="A note by its path", mime_type="text/markdown"
         )
         return types.ListResourceTemplatesResult(resource_templates=[template])
 
     async def read_resource(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
-        desk = desk_of(context)
-        text = await in_thread(lambda: _resource(desk, uri))
+        text = await answered(lambda: offers.read(desk, uri))
         content = types.TextResourceContents(uri=uri, mime_type="text/markdown", text=text)
         return types.ReadResourceResult(contents=[content])
 
@@ -110,22 +114,25 @@ def make_server(tools: Sequence[Tool], desk_of: Callable[[Context], Desk]) -> Se
         return types.ListPromptsResult(
             prompts=[
                 types.Prompt(
-                    name="recall", title="Recall", description="What is known about a topic", arguments=[topic]
-                ),
-                types.Prompt(name="brief", title="Brief", description="Where the work stands", arguments=[]),
+                    name=prompt.name,
+                    title=prompt.title,
+                    description=prompt.description,
+                    arguments=[topic] if prompt.topic else [],
+                )
+                for prompt in offers.PROMPTS.values()
             ]
         )
 
     async def get_prompt(context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        text = _prompt(params.name, params.arguments or {})
-        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
-        return types.GetPromptResult(messages=[message])
+        prompt = await answered(lambda: offers.prompted(params.name, params.arguments or {}))
+        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=prompt.text))
+        return types.GetPromptResult(description=prompt.description, messages=[message])
 
     async def complete(context: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
         typed = params.argument.value
-        desk = desk_of(context)
-        names = await in_thread(lambda: _completions(desk, typed))
-        return types.CompleteResult(completion=types.Completion(values=names, total=len(names), has_more=False))
+        of_note = isinstance(params.ref, types.ResourceTemplateReference)
+        names = await answered(lambda: offers.completed(desk, typed)) if of_note else []
+        return types.CompleteResult(completion=types.Completion(values=names))
 
     return Server(
         "second-brain",
@@ -143,22 +150,99 @@ def make_server(tools: Sequence[Tool], desk_of: Callable[[Context], Desk]) -> Se
     )
 
 
-class _Reporter:
-    """Progress from a worker thread to the client, a few times a second; raises when the client is gone."""
+# -- ways to reach it ----------------------------------------------------------------------------------------
 
-    def __init__(self, session: Any, gone: threading.Event) -> None:
+
+async def exchange(server: Server[Any], lines: AsyncIterator[bytes], write: Callable[[bytes], Awaitable[None]]) -> None:
+    """Serve one client whose messages come as lines, until they end. ``write`` is given whole lines, one at a time."""
+    incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception]()
+    outgoing, answers = anyio.create_memory_object_stream[SessionMessage]()
+
+    async def receive() -> None:
+        async with incoming:
+            async for line in lines:
+                message: SessionMessage | Exception
+                try:
+                    message = SessionMessage(types.jsonrpc_message_adapter.validate_json(line, by_name=False))
+                except ValueError as error:
+                    message = error
+                await incoming.send(message)
+
+    async def send() -> None:
+        async with answers:
+            async for answer in answers:
+                text = answer.message.model_dump_json(by_alias=True, exclude_unset=True)
+                await write(text.encode("utf-8", "replace") + b"\n")
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(receive)
+        tasks.start_soon(send)
+        await server.run(read, outgoing, server.create_initialization_options())
+
+
+class Sessions:
+    """One consumer's sessions over HTTP: an ASGI application that works inside ``running``.
+
+    Sessions of other consumers are not known here, so that nobody can use one that they did not begin.
+    """
+
+    def __init__(self, server: Server[Any]) -> None:
+        # Hosts and origins are looked at before a request comes here.
+        self._manager = StreamableHTTPSessionManager(
+            server, max_request_body_size=LARGEST_REQUEST, max_sessions=MOST_SESSIONS
+        )
+
+    def running(self) -> contextlib.AbstractAsyncContextManager[None]:
+        """The time in which requests are answered."""
+        return self._manager.run()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request."""
+        await self._manager.handle_request(scope, receive, send)
+
+
+# -- translation ---------------------------------------------------------------------------------------------
+
+
+class _Reporter:
+    """Progress from a worker thread to the client, a few times a second; raises when the client is gone.
+
+    Nobody waits for the client to take it: a slow one must not slow the work.
+    """
+
+    def __init__(self, session: Any) -> None:
+        self.gone = threading.Event()
         self._session = session
-        self._gone = gone
+        self._loop = asyncio.get_running_loop()
         self._last = 0.0
 
     def __call__(self, stage: str, done: int, total: int | None) -> None:
-        if self._gone.is_set():
+        if self.gone.is_set():
             raise Cancelled(stage)
         now = time.monotonic()
-        if now - self._last < REPORT_EVERY_S and done != total:
-            return
-        self._last = now
-        anyio.from_thread.run(self._session.report_progress, float(done), float(total) if total else None, stage)
+        if now - self._last >= REPORT_EVERY_S or done == total:
+            self._last = now
+            asyncio.run_coroutine_threadsafe(self._tell(stage, done, total), self._loop)
+
+    async def _tell(self, stage: str, done: int, total: int | None) -> None:
+        if not self.gone.is_set():
+            with contextlib.suppress(Exception):  # its connection may have ended just now
+                await self._session.report_progress(float(done), float(total) if total else None, stage)
+
+
+async def _roots(session: Any) -> tuple[Path, ...]:
+    """The folders that the client says it works in; none where it cannot be asked (since 2026-07-28 no client can)."""
+    capabilities = session.client_capabilities
+    if not (session.can_send_request and capabilities and capabilities.roots):
+        return ()
+    found: list[Path] = []
+    with anyio.move_on_after(ROOTS_WAIT_S), contextlib.suppress(MCPError, ValueError):
+        answer = await session.send_request(types.ListRootsRequest(), types.ListRootsResult)
+        for root in answer.roots:
+            parts = urlsplit(str(root.uri))
+            if parts.scheme == "file" and parts.netloc in ("", "localhost"):
+                found.append(Path(unquote(parts.path)))
+    return tuple(found)
 
 
 def _described(tool: Tool) -> types.Tool:
@@ -178,65 +262,8 @@ def _described(tool: Tool) -> types.Tool:
     )
 
 
-def _run(tool: Tool, desk: Desk, given: dict[str, Any] | None, report: _Reporter) -> types.CallToolResult:
-    """One call; what goes wrong is an answer that a model can act on."""
-    try:
-        answer: Answer = tool.run(desk, Arguments(given, tuple(tool.takes)), report)
-    except Cancelled:
-        raise
-    except BrainError as error:
-        return _failed(error)
-    except Exception as error:
-        return _failed(
-            BrainError(f"unexpected {type(error).__name__}", hint="this is a fault of second-brain: try another way")
-        )
-    content: list[Any] = [types.TextContent(type="text", text=answer.text)]
-    return types.CallToolResult(content=content, structured_content=answer.value)
-
-
-def _failed(error: BrainError) -> types.CallToolResult:
-    lines = [str(error), error.hint]
-    if isinstance(error, Ambiguous):
-        lines = [str(error), "give one of: " + ", ".join(error.candidates[:10])]
-    text = "\n".join(line for line in lines if line)
-    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
-
-
-def uri_of(name: str) -> str:
-    """A document as a resource."""
-    return SCHEME + quote(name, safe="/")
-
-
-def _resource(desk: Desk, uri: str) -> str:
-    """The text of a note. Unknown ones, hidden ones and other schemes are one error."""
-    name = unquote(uri[len(SCHEME) :]) if uri.startswith(SCHEME) else ""
-    try:
-        note = desk.brain.get(name)
-    except (NotFound, Ambiguous):
-        raise MCPError(INVALID_PARAMS, f"there is no resource {uri[:200]}") from None
-    if note.document.uri != name:  # by its uri alone: a title is no address
-        raise MCPError(INVALID_PARAMS, f"there is no resource {uri[:200]}")
-    text = note.text
-    return text if len(text) <= LONGEST_RESOURCE else text[:LONGEST_RESOURCE] + "\n(cut: read_note reads on)"
-
-
-def _completions(desk: Desk, typed: str) -> list[str]:
-    named = Filter(titles=(typed,)) if typed.strip() else Filter()
-    return [quote(note.uri, safe="/") for note in desk.brain.recent(limit=20, filter=named)]
-
-
-def _prompt(name: str, given: dict[str, str]) -> str:
-    if name == "recall":
-        topic = given.get("topic", "").strip()
-        if not topic:
-            raise MCPError(INVALID_PARAMS, "recall needs a topic")
-        return (
-            f"Look up what my notes, sessions and code say about: {topic}\nUse search_knowledge, read the best notes,"
-            " and answer with path and line of each source. Say it if nothing fits."
-        )
-    if name == "brief":
-        return (
-            "Tell me in ten lines where my work stands: what I wrote and decided last (list_recent_notes), what is"
-            " open, and what comes next. Name the notes."
-        )
-    raise MCPError(INVALID_PARAMS, f"there is no prompt '{name[:80]}'; prompts: recall, brief")
+def _result(outcome: Outcome) -> types.CallToolResult:
+    content: list[Any] = [types.TextContent(type="text", text=outcome.text)]
+    if outcome.value is None:
+        return types.CallToolResult(content=content, is_error=True)
+    return types.CallToolResult(content=content, structured_content=outcome.value)

@@ -45,7 +45,7 @@ class Arguments:
                 value = float(value.strip())
             except ValueError:
                 raise UsageError(f"'{key}' is '{value[:40]}', expected a whole number from {low} to {high}") from None
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value or value < low:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= low or _is_broken(value):
             raise UsageError(f"'{key}' is {str(value)[:40]}, expected a whole number from {low} to {high}")
         return int(min(value, high))
 
@@ -61,8 +61,8 @@ class Arguments:
             return False
         raise UsageError(f"'{key}' is '{word[:40]}', expected true or false")
 
-    def texts(self, key: str) -> tuple[str, ...]:
-        """A list of texts; a text alone, a JSON list in a text, and commas are understood."""
+    def texts(self, key: str, *, commas: bool = True) -> tuple[str, ...]:
+        """A list of texts; a text alone and a JSON list in a text are understood, and commas if they are none."""
         value = self._given.get(key, [])
         if isinstance(value, str):
             text = value.strip()
@@ -70,9 +70,9 @@ class Arguments:
                 try:
                     value = json.loads(text)
                 except ValueError:
-                    value = text.split(",")
-            else:
-                value = text.split(",")
+                    value = text
+            if isinstance(value, str):
+                value = text.split(",") if commas else [text]
         if not isinstance(value, list) or not all(isinstance(entry, (str, int, float)) for entry in value):
             raise UsageError(f"'{key}' is {_kind(value)}, expected a list of texts")
         return tuple(str(entry).strip() for entry in value if str(entry).strip())
@@ -110,6 +110,10 @@ class Arguments:
         except ValueError:
             raise UsageError(f"'{key}' is '{text[:40]}', expected a day like 2031-05-02") from None
         return found if found.tzinfo else found.astimezone()
+
+
+def _is_broken(number: float) -> bool:
+    return abs(number) < 1e15 and number != int(number)
 
 
 def _kind(value: object) -> str:

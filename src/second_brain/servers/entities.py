@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..answering.packing import tokens
 from ..errors import UsageError
-from ..memory.file import MemoryFile
-from ..memory.lines import Entity, Relation
-from ..memory.location import memory_file, project_of
-from ..memory.operations import KnowledgeGraph, Page
 from .arguments import Arguments
 from .desk import Desk, Report
 from .toolsets import Answer, Tool
+
+if TYPE_CHECKING:
+    from ..memory.lines import Relation
+    from ..memory.operations import KnowledgeGraph, Page
 
 PAGE_TOKENS = 2_000
 
@@ -41,7 +38,14 @@ DONE = {"success": {"type": "boolean"}, "message": TEXT}
 
 def _graph(desk: Desk) -> KnowledgeGraph:
     desk.brain.must_see_all("read the knowledge graph, which has no privacy labels")
-    return KnowledgeGraph(MemoryFile(memory_file(project_of(desk.project or Path.cwd()), os.environ)))
+    if desk.graph is None:
+        raise UsageError(
+            "this connection belongs to no folder, so there is no graph", hint="the server's MEMORY_FILE_PATH names one"
+        )
+    from ..memory.file import MemoryFile
+    from ..memory.operations import KnowledgeGraph
+
+    return KnowledgeGraph(MemoryFile(desk.graph))
 
 
 def _changing(desk: Desk) -> KnowledgeGraph:
@@ -66,6 +70,8 @@ def _strings(entry: dict[str, Any], key: str) -> list[str]:
 
 
 def _relations(given: Arguments) -> list[Relation]:
+    from ..memory.lines import Relation
+
     return [
         Relation(_text(entry, "from"), _text(entry, "to"), _text(entry, "relationType"))
         for entry in given.objects("relations")
@@ -78,6 +84,8 @@ def _shown(value: Any) -> str:
 
 def create_entities(desk: Desk, given: Arguments, report: Report) -> Answer:
     """Add entities."""
+    from ..memory.lines import Entity
+
     wanted = [
         Entity(_text(entry, "name"), _text(entry, "entityType"), tuple(_strings(entry, "observations")))
         for entry in given.objects("entities")
@@ -127,6 +135,8 @@ def delete_relations(desk: Desk, given: Arguments, report: Report) -> Answer:
 
 def _read(ask: Callable[[KnowledgeGraph, int, str], Page], desk: Desk, given: Arguments) -> Answer:
     """A page that fits into the budget: fewer entities where they are long."""
+    from ..answering.packing import tokens
+
     graph = _graph(desk)
     limit = given.number("limit", 50, low=1, high=200)
     cursor = given.text("cursor")

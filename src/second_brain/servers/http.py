@@ -7,126 +7,198 @@ ask, whatever the browser would allow.
 from __future__ import annotations
 
 import contextlib
+import logging
+import os
+import re
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, MutableMapping, Sequence
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
-from ..errors import UsageError
-from ..library import Brain
-from .desk import Desk, usable_roots
+import anyio
+import anyio.abc
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from ..errors import BrainError, UsageError
+from .adapter import Sessions, make_server
+from .brains import Brains
+from .desk import Desk
+from .neighbours import Neighbours
+from .places import graph_file
 from .tokens import Token, matching, tokens
-from .toolsets import Tool
+from .toolsets import chosen
 
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-LARGEST_REQUEST = 1 << 20
-GRACE_S = 5
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+GRACE_S = 3
+MOST_AT_ONCE = 200
+"""Connections at the same time; the next ones get 503."""
+
+_HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^\s:/?#@\[\]]+)(:\d{1,5})?")
+
+logger = logging.getLogger("second_brain.servers")
 
 
 class Callers:
-    """The desks of those who may ask, by token; tokens are read anew, so that a removed one is worthless at once."""
+    """The sessions of those who may ask, by token. Tokens are read anew: a removed one is worthless at once."""
 
-    def __init__(self, brain: Brain) -> None:
-        self._brain = brain
-        self._desks: dict[Token, Desk] = {}
+    def __init__(self, brains: Brains, toolsets: Sequence[str], *, read_only: bool) -> None:
+        self._brains = brains
+        self._toolsets = toolsets
+        self._read_only = read_only
+        self._sessions: dict[Token, Sessions] = {}
+        self._tasks: anyio.abc.TaskGroup | None = None
 
-    def desk(self, authorization: str) -> Desk | None:
-        """The desk of whoever sends this header, None for nobody."""
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """The time in which they are answered."""
+        async with anyio.create_task_group() as self._tasks:
+            yield
+            self._tasks.cancel_scope.cancel()
+
+    def token(self, authorization: str) -> Token | None:
+        """Who sends this header, None for nobody."""
         scheme, _, text = authorization.partition(" ")
         if scheme.lower() != "bearer" or not text.strip():
             return None
-        token = matching(tokens(self._brain.settings), text.strip())
+        return matching(tokens(self._brains.seen_by("").settings), text.strip())
+
+    async def sessions(self, token: Token) -> Sessions:
+        """The sessions of whoever has this token."""
+        assert self._tasks is not None, "asked outside of `running`"
+        if token not in self._sessions:
+            read_only = self._read_only or not token.changes
+            tools = chosen(self._toolsets, read_only=read_only)
+            desk = Desk(self._brains, token.privacy, read_only, graph=graph_file(None, os.environ))
+            self._sessions[token] = Sessions(make_server(tools, desk))
+            await self._tasks.start(_keep, self._sessions[token])
+        return self._sessions[token]
+
+
+async def _keep(sessions: Sessions, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+    async with sessions.running():
+        task_status.started()
+        await anyio.sleep_forever()
+
+
+class McpEndpoint:
+    """``/mcp``: whoever names a valid token is led to their own sessions."""
+
+    def __init__(self, callers: Callers) -> None:
+        self._callers = callers
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request."""
+        header = Request(scope).headers.get("authorization", "")
+        try:
+            token = await anyio.to_thread.run_sync(self._callers.token, header)
+        except BrainError as error:
+            logger.warning("%s; %s", error, error.hint)
+            token = None
         if token is None:
-            return None
-        if token not in self._desks:
-            view = self._brain.seen_by(token.privacy)
-            owner = self._brain if token.changes and not view.clearance else None
-            self._desks[token] = Desk(view, owner, usable_roots(self._brain.settings.allowed_roots, None))
-        return self._desks[token]
-
-
-def make_app(brain: Brain, tools: Sequence[Tool], *, host: str, port: int) -> Any:
-    """The ASGI application."""
-    from mcp.server.transport_security import TransportSecuritySettings
-    from starlette.responses import JSONResponse
-    from starlette.routing import Route
-
-    from .adapter import make_server
-
-    callers = Callers(brain)
-    names = [*LOOPBACK, *brain.settings.public_hosts]
-    hosts = [f"{name}:{port}" for name in names] + list(brain.settings.public_hosts)
-    origins = [f"{scheme}://{name}" for scheme in ("http", "https") for name in hosts]
-    security = TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
-
-    def desk_of(context: Any) -> Desk:
-        desk = callers.desk(context.request.headers.get("authorization", ""))
-        if desk is None:  # the gate let it through: the token was removed meanwhile
-            raise UsageError("this token is not valid any more")
-        return desk
-
-    async def health(request: Any) -> Any:
-        return JSONResponse({"status": "ok"})
-
-    server = make_server(tools, desk_of)
-    app = server.streamable_http_app(
-        host=host,
-        transport_security=security,
-        max_request_body_size=LARGEST_REQUEST,
-        custom_starlette_routes=[Route("/healthz", health, methods=["GET"])],
-    )
-    return Gate(app, callers, hosts, origins)
+            words = "a bearer token is needed: `brain token add NAME` makes one"
+            await PlainTextResponse(words, 401, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
+        else:
+            await (await self._callers.sessions(token))(scope, receive, send)
 
 
 class Gate:
-    """Lets requests through whose host, origin and token are right; everything else ends here."""
+    """Lets requests through that were meant for this server; everything else ends here.
 
-    def __init__(self, app: Any, callers: Callers, hosts: Sequence[str], origins: Sequence[str]) -> None:
+    A name that is not ours in ``Host`` is a page that had its own name lead to this machine (DNS rebinding); an
+    ``Origin`` that is not where the page itself came from is another site.
+    """
+
+    def __init__(self, app: Any, brains: Brains, host: str) -> None:
         self._app = app
-        self._callers = callers
-        self._hosts = frozenset(hosts)
-        self._origins = frozenset(origins)
+        self._brains = brains
+        self._host = host
 
-    async def __call__(self, scope: Mapping[str, Any], receive: Any, send: Any) -> None:
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
         """One request, or the life of the server."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        host, origin = headers.get("host", ""), headers.get("origin", "")
-        if host.lower() not in self._hosts:
-            await _refuse(send, 421, f"the host '{host[:100]}' is not ours: see `public_hosts` in settings.yaml")
-        elif origin and origin.lower() not in self._origins:
-            await _refuse(send, 403, "requests from other origins are not answered")
-        elif scope["path"] != "/healthz" and self._callers.desk(headers.get("authorization", "")) is None:
-            await _refuse(
-                send, 401, "a bearer token is needed: `brain token add NAME`", (b"www-authenticate", b"Bearer")
-            )
-        else:
-            await self._app(scope, receive, send)
+        answer = self._app
+        if scope["type"] == "http":
+            try:
+                answer = await anyio.to_thread.run_sync(self._refusal, Request(scope)) or self._app
+            except BrainError as error:  # a settings file became wrong: nobody can be told who may ask
+                logger.warning("%s; %s", error, error.hint)
+                answer = PlainTextResponse("the server's settings are wrong; its log says how", 503)
+        await answer(scope, receive, send)
+
+    def _refusal(self, request: Request) -> Response | None:
+        host, origin = request.headers.get("host", ""), request.headers.get("origin")
+        public = self._brains.seen_by("").settings.public_hosts
+        name = _name_of(host)
+        if name not in LOOPBACK and name != self._host and name not in public and host.lower() not in public:
+            logger.warning("refused a request for the host %r: see `public_hosts` in settings.yaml", host[:100])
+            return PlainTextResponse(f"the host '{host[:100]}' is not ours: see `public_hosts` in settings.yaml", 421)
+        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+            logger.warning("refused a request from a page of %r", origin[:100])
+            return PlainTextResponse("requests from pages of other origins are not answered", 403)
+        return None
 
 
-async def _refuse(send: Any, status: int, words: str, *more: tuple[bytes, bytes]) -> None:
-    body = words.encode("utf-8")
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode()), *more]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+def _name_of(host: str) -> str:
+    """The name in a Host header in lower case, without port and brackets; '' where it is none."""
+    found = _HOST.fullmatch(host)
+    return found["name"].strip("[]").lower() if found else ""
 
 
-def serve(brain: Brain, tools: Sequence[Tool], *, host: str, port: int) -> None:
-    """Serve until the process is asked to end. Raises UsageError when the port is taken, or the place not safe."""
-    import uvicorn
+def make_app(brains: Brains, toolsets: Sequence[str], *, host: str, read_only: bool, neighbours: Path | None) -> Any:
+    """The ASGI application. ``neighbours`` is the socket for processes of this machine, None for none."""
+    callers = Callers(brains, toolsets, read_only=read_only)
 
-    if not tokens(brain.settings):
-        raise UsageError("there is no token yet, so nobody could ask", hint="brain token add laptop --privacy work")
-    taken = _bound(host, port)
-    config = uvicorn.Config(
-        make_app(brain, tools, host=host, port=taken.getsockname()[1]),
-        log_level="warning",
-        access_log=False,
-        timeout_graceful_shutdown=GRACE_S,
-        server_header=False,
-    )
-    with contextlib.closing(taken):
+    async def health(request: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with contextlib.AsyncExitStack() as stack:
+            await stack.enter_async_context(callers.running())
+            if neighbours is not None:
+                await stack.enter_async_context(Neighbours(brains, neighbours).listening())
+            yield
+
+    routes = [Route("/healthz", health, methods=["GET"]), Route("/mcp", McpEndpoint(callers))]
+    return Gate(Starlette(routes=routes, lifespan=lifespan), brains, host.strip("[]").lower())
+
+
+def serve(
+    brains: Brains,
+    toolsets: Sequence[str],
+    *,
+    host: str,
+    port: int,
+    read_only: bool,
+    neighbours: Path | None,
+    ready: Callable[[int], None],
+) -> None:
+    """Serve until the process is asked to end. ``ready`` is told the port, which is a free one for 0.
+
+    Raises UsageError when the port is taken, or others could reach it and nobody has a token.
+    """
+    brain = brains.seen_by("")
+    if not tokens(brain.settings) and not is_loopback(host):
+        raise UsageError(
+            f"{host} can be reached from other machines, and there is no token yet",
+            hint="brain token add laptop --privacy work",
+        )
+    chosen(toolsets)
+    with contextlib.closing(_bound(host, port)) as taken:
+        ready(taken.getsockname()[1])
+        config = uvicorn.Config(
+            make_app(brains, toolsets, host=host, read_only=read_only, neighbours=neighbours),
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=GRACE_S,
+            limit_concurrency=MOST_AT_ONCE,
+            server_header=False,
+            ws="none",
+        )
         uvicorn.Server(config).run(sockets=[taken])
 
 
@@ -136,17 +208,17 @@ def _bound(host: str, port: int) -> socket.socket:
     found = socket.socket(family, socket.SOCK_STREAM)
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind((host, port))
+        found.bind((host.strip("[]"), port))
         found.listen(128)
     except OSError as error:
         found.close()
         raise UsageError(
             f"{host}:{port} cannot be used: {error.strerror}",
-            hint=f"another program holds the port; choose one: brain serve --port {port + 1 if port else 8766}",
+            hint=f"another program may hold the port; choose one: brain serve --port {port + 1 if port else 8766}",
         ) from error
     return found
 
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach it."""
-    return host in ("127.0.0.1", "localhost", "::1")
+    return host.strip("[]") in LOOPBACK

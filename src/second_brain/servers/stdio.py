@@ -9,68 +9,127 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
-from io import TextIOWrapper
-from typing import BinaryIO, cast
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
-from .desk import Desk
-from .toolsets import Tool
+if TYPE_CHECKING:
+    from .desk import Desk
 
-PARENT_EVERY_S = 2.0
+PARENT_EVERY_S = 1.0
 """How often it is looked whether the client still lives; stdin usually ends sooner."""
 
+CHUNK = 1 << 16
 
-def serve(tools: Sequence[Tool], desk: Desk) -> None:
-    """Serve until stdin ends or the parent is gone."""
-    with _moved_stdout() as protocol:
-        _end_with_parent()
-        import anyio
-        from mcp.server.stdio import stdio_server
 
-        from .adapter import make_server
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """The descriptors that lead to the client."""
 
-        server = make_server(tools, lambda context: desk)
+    stdin: int
+    stdout: int
 
-        async def run() -> None:
-            stdin = anyio.wrap_file(TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace"))
-            stdout = anyio.wrap_file(TextIOWrapper(protocol, encoding="utf-8"))
-            async with stdio_server(stdin, stdout) as (read, write):
-                await server.run(read, write, server.create_initialization_options())
+    def write(self, data: bytes) -> None:
+        """Write all of it."""
+        while data:
+            data = data[os.write(self.stdout, data) :]
 
-        anyio.run(run)
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A conversation that somebody else began: what is to be said again, and whose answer the client has already.
+
+    ``rest`` is what came from the client and was not handed on.
+    """
+
+    said: tuple[bytes, ...] = ()
+    answered: int | str | None = None
+    rest: bytes = b""
 
 
 @contextmanager
-def _moved_stdout() -> Iterator[BinaryIO]:
-    """The real stdout as a binary stream; whatever else is written meanwhile goes to stderr."""
-    shown = sys.stdout
-    shown.flush()
-    own = os.dup(1)
+def claimed() -> Iterator[Wire]:
+    """Stdin and stdout for the protocol alone: whoever else reads or writes them gets nothing, or stderr.
+
+    Until the end of the context, the process ends soon after its parent does, even if somebody else holds the pipe open.
+    """
+    sys.stdout.flush()
+    wire = Wire(os.dup(0), os.dup(1))
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
     os.dup2(2, 1)
-    sys.stdout = sys.stderr
+    over = threading.Event()
+    threading.Thread(target=_end_with_parent, args=(os.getppid(), over), name="parent", daemon=True).start()
     try:
-        with os.fdopen(os.dup(own), "wb", buffering=0) as protocol:
-            yield cast(BinaryIO, protocol)
+        yield wire
     finally:
-        sys.stdout = shown
-        os.dup2(own, 1)
-        os.close(own)
+        over.set()
+        for own, standard in ((wire.stdin, 0), (wire.stdout, 1)):
+            os.dup2(own, standard)
+            os.close(own)
 
 
-def _end_with_parent() -> None:
-    """End this process soon after its parent, even if somebody else holds the pipe open."""
-    parent = os.getppid()
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(PARENT_EVERY_S)
-        os._exit(0)
-
-    start_daemon(watch)
+def _end_with_parent(parent: int, over: threading.Event) -> None:
+    while not over.wait(PARENT_EVERY_S):
+        if os.getppid() != parent:
+            os._exit(0)
 
 
-def start_daemon(work: Callable[[], None]) -> None:
-    """Run something that never keeps the process alive."""
-    threading.Thread(target=work, daemon=True).start()
+def serve(wire: Wire, toolsets: Sequence[str], desk: Desk, begun: Begun = Begun()) -> None:
+    """Serve the client until its stdin ends. Raises UsageError for an unknown toolset, ImportError without the SDK."""
+    from .toolsets import chosen
+
+    tools = chosen(toolsets, read_only=desk.read_only)
+    import anyio
+
+    from .adapter import exchange, make_server
+
+    anyio.run(
+        partial(exchange, make_server(tools, desk, local=True), _lines(wire, begun), _Writer(wire, begun.answered))
+    )
+
+
+async def _lines(wire: Wire, begun: Begun) -> AsyncIterator[bytes]:
+    """What was said, then what the client says, line by line."""
+    from anyio import CapacityLimiter, to_thread
+
+    for line in begun.said:
+        yield line
+    own = CapacityLimiter(1)  # it waits all the time, and must not take a thread from the tools
+    data = begun.rest
+    while True:
+        line, found, data = data.partition(b"\n")
+        if found:
+            if line.strip():
+                yield line
+            continue
+        more = await to_thread.run_sync(os.read, wire.stdin, CHUNK, abandon_on_cancel=True, limiter=own)
+        if not more:
+            return
+        data = line + more
+
+
+class _Writer:
+    """Writes answers, but for the one that the client has already."""
+
+    def __init__(self, wire: Wire, answered: int | str | None) -> None:
+        from anyio import CapacityLimiter
+
+        self._wire = wire
+        self._answered = answered
+        self._own = CapacityLimiter(1)
+
+    async def __call__(self, line: bytes) -> None:
+        from anyio import to_thread
+
+        if self._answered is not None:
+            import json
+
+            message = json.loads(line)
+            if message.get("id") == self._answered and "method" not in message:
+                self._answered = None
+                return
+        await to_thread.run_sync(self._wire.write, line, limiter=self._own)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,11 @@ from typing import Any
 from ..errors import UsageError
 from .arguments import Arguments
 from .desk import Desk, Report
+
+BUDGET_TOKENS = 2_000
+LEAST_TOKENS = 300
+MOST_TOKENS = 8_000
+"""Of one answer; clients cut or refuse what is longer than some 25,000."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +27,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool. ``takes`` and ``gives`` are JSON schemas' ``properties``; ``needs`` the required ones."""
+    """One tool. ``takes`` and ``gives`` are JSON schemas' ``properties``; ``needs`` the required ones.
+
+    ``run`` imports what it needs when it is called: the tools are listed before any of it is loaded.
+    """
 
     name: str
     title: str
@@ -67,3 +76,19 @@ def chosen(names: Sequence[str], *, read_only: bool = False) -> tuple[Tool, ...]
             raise UsageError(f"there is no toolset '{name}'; toolsets: {', '.join(every)}")
     tools = {tool.name: tool for name in every if name in names for tool in every[name]}
     return tuple(tool for tool in tools.values() if tool.read_only or not read_only)
+
+
+def within(budget: int, make: Callable[[int], Answer], *, least: int = 200) -> Answer:
+    """The answer that ``make`` gives for so many tokens, with less where its value as JSON would take more.
+
+    Clients show a model the text, or the value; neither may be longer than was asked for.
+    """
+    from ..answering.packing import tokens
+
+    room = budget
+    while True:
+        answer = make(room)
+        size = tokens(json.dumps(answer.value, ensure_ascii=False))
+        if size <= budget or room <= least:
+            return answer
+        room = max(least, min(room - 50, room * budget // size))
