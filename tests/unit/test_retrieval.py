@@ -30,7 +30,7 @@ NOW = datetime(2031, 5, 2, 12, tzinfo=UTC)
 class Sections(MarkdownChunker):
     """Every section is a passage, however small."""
 
-    join_below = 0.0
+    together = 0.0
 
 
 def change(uri: str, text: str, privacy: str = "") -> Replacement:
@@ -616,6 +616,22 @@ def test_a_note_that_the_query_names_comes_first(corpus, mode):
         assert "name" in {signal.name for signal in best.explanation.signals}
         assert best.explanation.replay() == pytest.approx(best.score, abs=1e-9)
     assert "kernel" not in corpus.found("kernel", mode=mode, filter=Filter(path_prefix="listing"))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_note_that_others_call_so_comes_first(corpus, mode):
+    """By the text of links to it; what bears the name itself stays above it."""
+    corpus.put(
+        kernel="The part of a system that talks to the machine.",
+        listing="# OpenCL\n\n" + "heart of the machine, heart of the machine. " * 20,
+        hub="See the [[kernel|Heart of the Machine]].",
+    )
+    ingest.resolve_links(corpus.index, "n")
+    best = corpus.search("heart of the machine", mode=mode).hits[0]
+    assert best.title == "kernel"
+    assert ("name", "links to it say so") in {(signal.name, signal.detail) for signal in best.explanation.signals}
+    corpus.put(own="# Heart of the machine\n\nA song.")
+    assert corpus.found("heart of the machine", mode=mode)[:2] == ["Heart of the machine", "kernel"]
 
 
 def test_a_chunk_that_waits_for_its_vector_is_not_held_against(corpus):

@@ -25,9 +25,9 @@ Passage: TypeAlias = "tuple[tuple[str, ...], int, int]"
 class MarkdownChunker:
     """Cuts at headings first, within a section only what is too long.
 
-    A section that fits is one chunk, its heading line included. A small one (``join_below``) is joined to the sections
-    beside it as long as they fit together: a few lines by themselves say too little to be found by meaning, and each
-    chunk has its price. A longer one is cut between blocks, else between lines (so a giant table or fence), else
+    A section that fits is one chunk, its heading line included. Small ones that stand beside one another
+    are one chunk as long as they weigh no more than ``together``: a line or two by themselves say too little to be
+    found by meaning, and each chunk has its price. A longer one is cut between blocks, else between lines (so a giant table or fence), else
     behind a sentence, else at a blank, else between characters. A heading with nothing below it goes with the next
     section. No chunk weighs more than ``max_chars * SLACK`` (see ``cutting`` for weights), and chunks never overlap.
 
@@ -39,8 +39,8 @@ class MarkdownChunker:
     A note without text is one empty chunk at ``body_start``, so that its title can be found.
     """
 
-    join_below = 500.0
-    """Weight below which a section is joined to those beside it; chosen by measurement, see docs/evaluation.md."""
+    together = 500.0
+    """The weight up to which sections are joined; chosen by measurement, see docs/evaluation.md."""
 
     def __init__(self, max_chars: int = 1200) -> None:
         self._budget = max_chars
@@ -93,8 +93,7 @@ class MarkdownChunker:
         waiting: Passage | None = None
         for path, start, end in self._sections(document, borders):
             if waiting:
-                small = any(fits(text, *span, self.join_below) for span in (waiting[1:], (start, end)))
-                if small and fits(text, waiting[1], end, self._budget):
+                if fits(text, waiting[1], end, min(self.together, self._budget)):
                     waiting = (tuple(_common(waiting[0], path)), waiting[1], end)
                     continue
                 yield waiting

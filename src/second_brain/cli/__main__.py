@@ -10,6 +10,7 @@ import contextlib
 import os
 import re
 import sys
+import threading
 from collections.abc import Sequence
 
 import click
@@ -26,6 +27,9 @@ def main() -> int:
     try:
         code = run([as_unicode(argument) for argument in sys.argv[1:]])
         sys.stdout.flush()
+        if threading.active_count() > 1:  # a model that is still being loaded, a lock that is waited for: for nobody
+            sys.stderr.flush()
+            os._exit(code)
         return code
     except BrokenPipeError:  # the reader has seen enough (`| head -1`): nothing failed
         output.give_up_streams()

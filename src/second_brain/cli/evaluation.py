@@ -197,7 +197,8 @@ def mine(invocation: Invocation, places: tuple[Path, ...], golden: Path | None, 
             if answer == "y":
                 append(file, proposal)
                 added += 1
-    say(f"{added:,} questions added to {file}" if added else "no question was added")
+    questions = "1 question" if added == 1 else f"{added:,} questions"
+    say(f"{questions} added to {file}" if added else "no question was added")
     if added:
         tell(f"measure with them: brain eval --golden {file}")
     return Exit.DONE

@@ -35,24 +35,21 @@ def save_evaluations(file: Path, evaluations: Sequence[Evaluation]) -> None:
 
     One line for each system and measure, so that a difference between two files can be read.
     """
-    kept = [asdict(replace(evaluation, costs={}, readings={})) for evaluation in evaluations]
+    told = [asdict(replace(evaluation, costs={}, readings={})) for evaluation in evaluations]
+    kept = json.loads(json.dumps(told), parse_float=lambda digits: round(float(digits), 6))
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(_lines({"evaluations": kept}, levels=5) + "\n", encoding="utf-8", newline="\n")
 
 
 def _lines(value: Any, levels: int, indent: str = "") -> str:
-    """JSON whose outer levels are broken into lines."""
-    if not levels or not value or not isinstance(value, (dict, list)):
-        return json.dumps(value, ensure_ascii=False)
+    """JSON whose outer objects, and lists of them, are broken into lines."""
     inner = indent + " "
-    if isinstance(value, dict):
-        parts = [
-            f"{json.dumps(key, ensure_ascii=False)}: {_lines(part, levels - 1, inner)}" for key, part in value.items()
-        ]
-    else:
-        parts = [_lines(part, levels - 1, inner) for part in value]
-    opening, closing = "{}" if isinstance(value, dict) else "[]"
-    return f"{opening}\n{inner}" + f",\n{inner}".join(parts) + f"\n{indent}{closing}"
+    if levels and isinstance(value, dict) and value:
+        pairs = ((json.dumps(key, ensure_ascii=False), _lines(part, levels - 1, inner)) for key, part in value.items())
+        return "{\n" + ",\n".join(f"{inner}{key}: {part}" for key, part in pairs) + f"\n{indent}}}"
+    if levels and isinstance(value, list) and value and isinstance(value[0], dict):
+        return "[\n" + ",\n".join(inner + _lines(part, levels - 1, inner) for part in value) + f"\n{indent}]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def read_evaluations(file: Path) -> list[Evaluation]:

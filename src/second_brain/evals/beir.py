@@ -37,7 +37,7 @@ WRITTEN_AT_ONCE = 500
 WHEN = datetime(2000, 1, 1, tzinfo=UTC)
 """The date of every document: none is newer than another."""
 
-PARAGRAPH = re.compile(r"(?:^[^\S\n]*\S.*\n?)+", re.MULTILINE)
+_PARAGRAPH = re.compile(r"(?:^[^\S\n]*\S.*\n?)+", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +212,7 @@ def plain_document(name: str, id: str, title: str, text: str) -> Document:
         text=body,
         modified=WHEN,
         sections=(Section(0, (), 0, len(body)),),
-        blocks=tuple(Block("paragraph", *found.span()) for found in PARAGRAPH.finditer(body)),
+        blocks=tuple(Block("paragraph", *found.span()) for found in _PARAGRAPH.finditer(body)),
     )
 
 

@@ -130,6 +130,8 @@ def _bm25s(passages: Sequence[Passage]) -> Search:
         import bm25s
     except ImportError as error:
         raise MissingExtra("brain eval --peers", "eval") from error
+    if not passages:
+        return lambda question: []  # the library takes the mean of their lengths
     keys = [passage.key for passage in passages]
     quiet = {"stopwords": "en", "stemmer": stems, "show_progress": False}
     index = bm25s.BM25()

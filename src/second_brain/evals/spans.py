@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -18,8 +18,8 @@ from typing import TypeAlias
 from ..config import Settings
 from ..errors import UsageError
 from ..protocols import Progress
-from .answers import Answers, Asking, Place
-from .beir import PARAGRAPH
+from .answers import Answers, Asking
+from .peers import passages_of
 from .questions import Question
 from .results import Evaluation, digest
 from .systems import Plan, QuestionSet, evaluate
@@ -88,7 +88,8 @@ def _read(path: Path) -> str:
 def run_spans(folder: Path, cache: Path, settings: Settings, plan: Plan, progress: Progress) -> Evaluation:
     """Ask the questions of a span set and compare the first passages with the answers.
 
-    The files are indexed as notes of one vault; a document may fill the whole list. Grep's passages are paragraphs.
+    The files are indexed as notes of one vault; a document may fill the whole list. Grep's passages are the
+    product's.
 
     Raises:
         UsageError: the set is not well formed.
@@ -109,24 +110,19 @@ def run_spans(folder: Path, cache: Path, settings: Settings, plan: Plan, progres
 
     with vault_brain(name, folder / "corpora", place, settings) as brain:
         notices = bring_up_to_date(brain, progress)
-        files = {f"{name}/{path.name}": path for path in sorted((folder / "corpora").glob("*.md"))}
+        files = sorted((folder / "corpora").glob("*.md"))
         asked = QuestionSet(
             name=name,
             questions=[entry.question for entry in spans],
-            texts={place: text for uri, path in files.items() for place, text in _paragraphs(uri, _read(path))},
+            texts={passage.place: passage.text for passage in passages_of(brain.index)},
             documents=len(files),
             primary=COVERAGE,
-            data=digest(path.read_bytes() for path in (folder / "questions.csv", *files.values())),
+            data=digest(path.read_bytes() for path in (folder / "questions.csv", *files)),
             asking=Asking(TOP, per_document=None),
             judge=judge,
             notices=notices,
         )
         return evaluate(asked, brain.settings, brain.embedder(), replace(plan, readings=False), progress)
-
-
-def _paragraphs(uri: str, text: str) -> Iterator[tuple[Place, str]]:
-    for found in PARAGRAPH.finditer(text):
-        yield Place(uri, *found.span()), found[0]
 
 
 def overlap(answer: Spans, retrieved: Spans) -> tuple[float, float]:

@@ -113,7 +113,8 @@ def _differences(found: Sequence[Change]) -> Iterator[list[str]]:
 
 def with_interval(difference: Difference) -> str:
     """``+0.0130 [-0.0040, +0.0300]``."""
-    return f"{difference.mean:+.4f} [{difference.low:+.4f}, {difference.high:+.4f}]"
+    middle, low, high = (round(part, 4) + 0.0 for part in (difference.mean, difference.low, difference.high))  # no -0
+    return f"{middle:+.4f} [{low:+.4f}, {high:+.4f}]"
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:

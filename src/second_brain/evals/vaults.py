@@ -32,8 +32,11 @@ def cached_index(cache: Path, folder: Path) -> Path:
 
 
 def bring_up_to_date(brain: Brain, progress: Progress) -> tuple[str, ...]:
-    """Index and embed what changed; what could not be read or embedded, as notices."""
-    synced = brain.sync(progress=progress)
+    """Read and chunk everything, embed what came out differently; what could not be read or embedded, as notices.
+
+    Files that are as they were are read again too: the parser or the chunker may be another one.
+    """
+    synced = brain.sync(rebuild=True, progress=progress)
     embedded = brain.embed(progress=progress)
     unavailable = [f"source '{source.source}' {source.unavailable}" for source in synced.sources if source.unavailable]
     failures = [f"{failure.uri}: {failure.message}" for failure in (*synced.failures, *embedded.failures)]

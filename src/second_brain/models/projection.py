@@ -42,19 +42,26 @@ class TokenProjection:
         return int(self._matrix.shape[1])
 
     def codes(self, vectors: Vectors, ids: Sequence[int]) -> Codes:
-        """The codes of a document's tokens, in order, without those that tell nothing."""
-        return np.packbits((self._telling(vectors, ids) - self._mean) @ self._matrix > 0, axis=1)
+        """The codes of a document's tokens, in order, each token once, without those that tell nothing.
+
+        Of a token that comes again the first vector stands for all: a quarter to a third of the tokens fewer, and no
+        ranking that could be told from chance.
+        """
+        telling, own = self._telling(vectors, ids)
+        firsts = np.sort(np.unique(own, return_index=True)[1])
+        return np.packbits((telling[firsts] - self._mean) @ self._matrix > 0, axis=1)
 
     def rows(self, vectors: Vectors, ids: Sequence[int]) -> Vectors:
         """The rows of a query's tokens, of unit norm, likewise."""
-        rows = (self._telling(vectors, ids) - self._mean) @ self._matrix
+        rows = (self._telling(vectors, ids)[0] - self._mean) @ self._matrix
         unit: Vectors = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
         return unit
 
-    def _telling(self, vectors: Vectors, ids: Sequence[int]) -> Vectors:
-        """The vectors of the tokens that tell something, or all where none does."""
-        silent = self._silent[np.minimum(ids, self._silent.size - 1)]
-        return vectors if silent.all() else vectors[~silent]
+    def _telling(self, vectors: Vectors, ids: Sequence[int]) -> tuple[Vectors, npt.NDArray[np.int64]]:
+        """The vectors and ids of the tokens that tell something, or of all where none does."""
+        every = np.asarray(ids, dtype=np.int64)
+        silent = self._silent[np.minimum(every, self._silent.size - 1)]
+        return (vectors, every) if silent.all() else (vectors[~silent], every[~silent])
 
 
 @cache

@@ -97,12 +97,16 @@ def is_withdrawn(status: str) -> bool:
 
 def is_daily(traits: Traits) -> bool:
     """Whether a document is the note of one day."""
-    stem = traits.uri.rpartition("/")[2].partition(".")[0]
-    return traits.type.lower() == DAILY or any(map(_DATE.fullmatch, (traits.title.strip(), stem)))
+    if traits.type.lower() == DAILY:
+        return True
+    names = (traits.title.strip(), traits.uri.rpartition("/")[2].partition(".")[0])
+    return any(name[:1].isdigit() and _DATE.fullmatch(name) for name in names)
 
 
 def is_stale(stale_after: str, now: datetime) -> bool:
     """Whether the moment or day that a document names as its end has come; what cannot be read has not."""
+    if not stale_after:
+        return False
     try:
         moment = datetime.fromisoformat(stale_after)
     except ValueError:

@@ -53,7 +53,7 @@ class Begun:
 def claimed() -> Iterator[Wire]:
     """Stdin and stdout for the protocol alone: whoever else reads or writes them gets nothing, or stderr.
 
-    Until the end of the context, the process ends soon after its parent does, even if somebody else holds the pipe open.
+    Until the end of the context, the process ends soon after its parent does, even if somebody holds the pipe open.
     """
     sys.stdout.flush()
     wire = Wire(os.dup(0), os.dup(1))

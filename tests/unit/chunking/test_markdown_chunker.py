@@ -22,7 +22,7 @@ def read(text: str, uri: str = "notes/sub/Sample.md") -> Document:
 class Sections(MarkdownChunker):
     """Every section is a passage, however small."""
 
-    join_below = 0.0
+    together = 0.0
 
 
 def chunks(text: str, max_chars: int = 1200, chunker: type[MarkdownChunker] = Sections) -> Sequence[Chunk]:
@@ -47,26 +47,26 @@ def test_small_sections_beside_one_another_are_one_chunk() -> None:
     assert joined("# A\n\na\n\n# B\n\nb\n") == [("# A\n\na\n\n# B\n\nb", ())]
 
 
-def test_sections_are_joined_as_long_as_they_fit_into_one_chunk() -> None:
-    """No joined chunk is over the budget; the next one begins a new chunk."""
-    sections = [f"## Part {number}\n\n{'x' * 300}\n\n" for number in range(10)]
+def test_sections_are_joined_up_to_a_weight() -> None:
+    """The next one begins a new chunk; what weighs more by itself is joined to nothing."""
+    sections = [f"## Part {number}\n\n{'x' * 130}\n\n" for number in range(10)]
     found = chunks("".join(sections), chunker=MarkdownChunker)
     assert [chunk.text.count("## Part") for chunk in found] == [3, 3, 3, 1]
-    assert all(fits(chunk.text, 0, len(chunk.text), 1200) for chunk in found)
+    assert all(fits(chunk.text, 0, len(chunk.text), MarkdownChunker.together) for chunk in found)
+    large = "y" * 490
+    assert len(joined(f"## A\n\nsmall\n\n## B\n\n{large}\n\n## C\n\nsmall\n")) == 3
 
 
-def test_two_sections_that_are_no_small_ones_stay_apart() -> None:
-    """Each says enough by itself, though both would fit into one chunk; a small one is joined to either."""
-    large = "y" * 550
-    assert len(joined(f"## A\n\n{large}\n\n## B\n\n{large}\n")) == 2
-    assert len(joined(f"## A\n\n{large}\n\n## B\n\nsmall\n")) == 1
-    assert len(joined(f"## A\n\nsmall\n\n## B\n\n{large}\n")) == 1
+def test_no_joined_chunk_is_over_a_small_budget() -> None:
+    """The budget holds for joined sections too."""
+    sections = [f"## Part {number}\n\n{'x' * 30}\n\n" for number in range(4)]
+    assert [text.count("## Part") for text, _ in joined("".join(sections), max_chars=100)] == [2, 2]
 
 
 def test_japanese_sections_are_small_by_what_they_say() -> None:
-    """A character of Japanese weighs three, so that 200 of them are no small section."""
-    assert len(joined(f"## 一\n\n{'鷺' * 190}\n\n## 二\n\n{'鷺' * 190}\n")) == 2
-    assert len(joined(f"## 一\n\n{'鷺' * 100}\n\n## 二\n\n{'鷺' * 190}\n")) == 1
+    """A character of Japanese weighs three."""
+    assert len(joined(f"## 一\n\n{'鷺' * 90}\n\n## 二\n\n{'鷺' * 90}\n")) == 2
+    assert len(joined(f"## 一\n\n{'鷺' * 70}\n\n## 二\n\n{'鷺' * 70}\n")) == 1
 
 
 def test_a_section_that_fits_is_one_chunk_with_its_heading() -> None:

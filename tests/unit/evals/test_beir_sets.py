@@ -12,7 +12,7 @@ import pytest
 from second_brain.analysis import index_terms
 from second_brain.config import ModelSettings, Settings
 from second_brain.errors import UsageError
-from second_brain.evals.beir import index_corpus, load_beir, plain_document, uri_of
+from second_brain.evals.beir import index_corpus, load_beir, plain_document
 from second_brain.evals.questions import Question, half, silent
 from second_brain.evals.sets import run_sets
 from second_brain.evals.systems import Plan

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from second_brain.chunking.markdown import MarkdownChunker
 from second_brain.config import ModelSettings, Settings
 from second_brain.errors import UsageError
 from second_brain.evals.golden import load_golden, run_golden, run_own
@@ -211,6 +212,20 @@ def test_named_index_is_kept_and_brought_up_to_date(
     assert changed.provenance.data != first.provenance.data
 
 
+def test_another_chunker_is_measured_at_once(
+    golden: Callable[..., Path], vault: Path, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The index is kept, but nothing of what a former chunker made of files that are as they were."""
+    (vault / "long.md").write_text("# Long\n\n" + "A sentence about the sea. " * 400, encoding="utf-8")
+    index = tmp_path / "eval" / "index.db"
+    before = run_golden(golden(*QUESTIONS), vault, index=index, settings=settings, plan=Plan(timed=False))
+    whole = MarkdownChunker.chunk
+    monkeypatch.setattr(MarkdownChunker, "chunk", lambda self, document: whole(self, document)[:1])
+    after = run_golden(golden(*QUESTIONS), vault, index=index, settings=settings, plan=Plan(timed=False))
+    assert (before.documents, after.documents, after.chunks) == (5, 5, 5)
+    assert before.chunks > 8
+
+
 def test_other_fusion_is_other_settings(golden: Callable[..., Path], vault: Path, settings: Settings) -> None:
     """The result tells under which settings it came to be."""
     file = golden(*QUESTIONS)
@@ -260,7 +275,9 @@ def test_costs_and_readings_are_measured_on_request(
     assert next(iter(sizes)) == "one search"
     assert sizes["and its best note"].bytes == sizes["one search"].bytes + note
     assert sizes["grep: ten files"].bytes == sizes["grep: all files"].bytes == note
-    assert sizes["grep: lines, ten files"].bytes == len("vault/home/boiler.md:3:Error E119 means that the pressure is low.\n")
+    assert sizes["grep: lines, ten files"].bytes == len(
+        "vault/home/boiler.md:3:Error E119 means that the pressure is low.\n"
+    )
 
 
 # -- the user's own index ------------------------------------------------------------------------------------

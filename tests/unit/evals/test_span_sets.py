@@ -81,7 +81,7 @@ def test_span_set_is_asked_in_every_mode(tmp_path: Path) -> None:
     (result,) = run_sets(tmp_path / "sets", cache=tmp_path / "cache", settings=settings)
     assert list(result.values) == ["grep", "lexical", "dense", "fused", "adjusted", *MODES[2:]]
     assert (result.name, result.documents, result.primary) == ("spans", 2, "coverage@5")
-    assert result.values["grep"]["coverage@5"] == {"report-1": 1.0}  # its passages are paragraphs
+    assert result.values["grep"]["coverage@5"] == {"report-1": 1.0}
     for mode in MODES:
         values = result.values[mode]
         assert values["coverage@5"] == {"report-1": 1.0}

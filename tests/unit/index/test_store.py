@@ -327,7 +327,44 @@ def test_links_show_only_what_the_asker_may_see(index, put):
     assert [link.source for link in index.backlinks("n/a.md")] == ["n/open.md", "n/secret.md"]
 
 
+def test_what_links_call_a_document_is_known(index, put):
+    """By the text of links that is not their target, letter case ignored, from notes that the asker may see."""
+    put("n/owl.md", "x", privacy="public")
+    put("n/a.md", "x", links=(Link("owl", "", "The Night Bird", "wikilink", 0), Link("owl", "", "owl", "wikilink", 9)))
+    put("n/b.md", "x", links=(Link("owl", "", "hidden name", "wikilink", 0),), privacy="secret")
+    keys = {document.uri: document.key for document in index.recent(ANY, 10)}
+    links = [("n/a.md", 0), ("n/a.md", 1), ("n/b.md", 0)]
+    index.resolve_links("n", [("n/owl.md", False, keys[uri], ordinal) for uri, ordinal in links])
+    owl = index.database.value("SELECT key FROM chunk WHERE document = ?", (keys["n/owl.md"],))
+    assert index.linked_as("the night bird") == {keys["n/owl.md"]: owl}
+    assert index.linked_as("hidden name") == {keys["n/owl.md"]: owl}
+    assert index.linked_as("hidden name", Filter(privacy=("public", ""))) == {}
+    assert index.linked_as("owl") == {}
+    assert index.linked_as("nothing") == {}
+
+
+def test_words_that_lead_to_many_documents_name_none(index, put):
+    """Like "here"."""
+    for number in range(5):
+        put(f"n/{number}.md", "x")
+    put("n/hub.md", "x", links=tuple(Link(str(number), "", "here", "markdown", 0) for number in range(5)))
+    keys = {document.uri: document.key for document in index.recent(ANY, 10)}
+    for known in (3, 5):
+        index.resolve_links("n", [(f"n/{number}.md", False, keys["n/hub.md"], number) for number in range(known)])
+        assert len(index.linked_as("here")) == (3 if known == 3 else 0)
+
+
 # -- whole ---------------------------------------------------------------------------------------------------
+
+
+def test_items_that_another_chunker_cut_are_read_again(index, put):
+    """Once: then the index says whose passages it holds."""
+    put("n/a.md", "first")
+    index.expect_chunks(7)
+    assert [state.hash for state in index.items("n").values()] == [""]
+    put("n/a.md", "first")
+    index.expect_chunks(7)
+    assert [state.hash for state in index.items("n").values()] == ["hash of first"]
 
 
 def test_compact_gives_space_back(index, put):

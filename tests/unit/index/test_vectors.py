@@ -537,3 +537,84 @@ def test_the_same_text_again_replaces_its_codes(index, put):
     assert coded(index) == {"the heron": [[1, 2]]}
     index.vectors.add("fake/1", [hash], vector_of("x")[None])
     assert coded(index) == {}
+
+
+# -- scripts -------------------------------------------------------------------------------------------------
+
+
+def near(direction: int, share: float, text: str):
+    """A unit vector that depends on the text, and lies near one axis."""
+    vector = vector_of(text) * (1 - share)
+    vector[direction] += share
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+def in_two_scripts(put, index, latin=10, japanese=10):
+    """Notes in two scripts whose vectors lie near an axis each; returns the vectors by text."""
+    found = {}
+    for number in range(latin):
+        put(f"n/{number}.md", f"heron {number}", title="")
+        found[f"heron {number}"] = near(0, 0.6, f"l{number}")
+    for number in range(japanese):
+        put(f"n/ja-{number}.md", f"鷺は堰に立つ {number}", title="")
+        found[f"鷺は堰に立つ {number}"] = near(1, 0.6, f"j{number}")
+    index.vectors.begin("fake/1")
+    waiting = index.vectors.waiting(100)
+    index.vectors.add("fake/1", [hash for hash, _ in waiting], np.stack([found[text.strip()] for _, text in waiting]))
+    return found
+
+
+def test_scripts_are_aligned_by_their_means(index, put):
+    """Passages in another script gain most of what their mean lacks; those in the query's own stay as they are."""
+    vectors_of = in_two_scripts(put, index)
+    query = near(0, 0.6, "query")
+    plain = dict(index.dense(query, ANY, 20).entries)
+    ranking = index.dense(query, ANY, 20, script=1)
+    means = {True: [], False: []}
+    for text, vector in vectors_of.items():
+        means[text.isascii()].append(float(vector @ query))
+    own, other = np.mean(means[True]), np.mean(means[False])
+    assert ranking.shifts == {2: pytest.approx(0.85 * (own - other), abs=2e-4)}
+    chunks = index.chunks([key for key, _ in ranking.entries])
+    for key, score in ranking.entries:
+        gain = 0.0 if chunks[key].text.isascii() else ranking.shifts[2]
+        assert score == pytest.approx(plain[key] + gain, abs=1e-5)
+    assert [score for _, score in ranking.entries] == sorted((score for _, score in ranking.entries), reverse=True)
+
+
+def test_a_few_passages_tell_nothing_of_their_script(index, put):
+    """Nor does a query without letters."""
+    in_two_scripts(put, index, japanese=7)
+    query = near(0, 0.6, "query")
+    assert index.dense(query, ANY, 20, script=1).shifts == {}
+    assert index.dense(query, ANY, 20, script=2).shifts == {}
+    assert index.dense(query, ANY, 20).shifts == {}
+
+
+def test_the_mapped_matrix_knows_the_scripts_too(index, put):
+    """The same scores with the matrix file as from the rows, and with rows that are newer than it."""
+    in_two_scripts(put, index)
+    query = near(0, 0.6, "query")
+    before = index.dense(query, ANY, 20, script=1)
+    assert index.vectors.refresh()
+    assert index.dense(query, ANY, 20, script=1) == before
+    put("n/newer.md", "梟は小屋に住む", title="")
+    index.vectors.begin("fake/1")
+    ((hash, _),) = index.vectors.waiting(5)
+    index.vectors.add("fake/1", [hash], near(1, 0.6, "newer")[None])
+    after = index.dense(query, ANY, 30, script=1)
+    assert len(after.entries) == 21
+    index.vectors.matrix_path.unlink()
+    assert SqliteIndex(index.path).dense(query, ANY, 30, script=1) == after
+
+
+def test_what_was_found_otherwise_stands_behind_the_nearest(index, put):
+    """With its score, shifted as all others, in the order of scores; what has no vector is left out."""
+    in_two_scripts(put, index)
+    put("n/waits.md", "an owl", title="")
+    query = near(0, 0.6, "query")
+    every = index.dense(query, ANY, 30, script=1).entries
+    first, rest = every[:3], every[3:]
+    waits = index.database.value("SELECT key FROM chunk WHERE vector IS NULL")
+    also = [key for key, _ in (*rest[::-1], *first)] + [waits]
+    assert index.dense(query, ANY, 3, script=1, also=also).entries == every

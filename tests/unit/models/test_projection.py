@@ -45,3 +45,11 @@ def test_punctuation_and_stop_words_are_silent(e5):
     assert len(e5.encode_query("What is the valve?")[1]) == len(valve)
     [(_, every)] = e5.embed_query_tokens(["ポンプの弁は、何?"])
     assert 0 < len(e5.encode_query("ポンプの弁は、何?")[1]) <= len(every) - 4
+
+
+def test_a_token_that_comes_again_has_one_code():
+    """That of its first vector, in the order of the text; a query keeps all of its tokens."""
+    made = TokenProjection(np.zeros(8, np.float32), np.eye(8, dtype=np.float32), np.array([], dtype=np.int32))
+    vectors = np.eye(8, dtype=np.float32)[[0, 1, 2, 3]]
+    assert made.codes(vectors, [7, 5, 7, 3]).tolist() == [[0b10000000], [0b01000000], [0b00010000]]
+    assert len(made.rows(vectors, [7, 5, 7, 3])) == 4

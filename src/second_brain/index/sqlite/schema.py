@@ -242,7 +242,7 @@ def set_meta(database: Database, key: str, value: str | int) -> None:
 
 def pack_text(text: str) -> bytes:
     """A text as it is stored: deflated, half its size or less."""
-    return zlib.compress(text.encode("utf-8"), 3)
+    return zlib.compress(text.encode("utf-8"), 6)
 
 
 def unpack_text(data: bytes) -> str:

@@ -241,8 +241,9 @@ class SqliteIndex:
         """What the ranking needs to know of these chunks, by key."""
         rows = self.database.rows(
             "SELECT c.key, c.id, c.script, d.key, d.uri, s.name, d.kind, d.type, d.title, d.date, d.status,"
-            " coalesce(d.metadata ->> 'stale_after', '')"
-            f" FROM chunk c {TABLES} WHERE c.key IN (SELECT value FROM json_each(?))",
+            " iif(instr(d.metadata, 'stale_after'), coalesce(d.metadata ->> 'stale_after', ''), '')"
+            " FROM chunk c JOIN document d ON d.key = c.document JOIN source s ON s.key = d.source"
+            " WHERE c.key IN (SELECT value FROM json_each(?))",
             (as_json(list(keys)),),
         )
         return {row[0]: Candidate(*row) for row in rows}
