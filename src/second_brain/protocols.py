@@ -144,7 +144,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a chat model answered. ``truncated``: it stopped at its limit. Tokens as the endpoint counts them, else 0."""
+    """What a chat model answered. ``truncated``: it stopped at its limit. Tokens as the endpoint counts, else 0."""
 
     text: str
     prompt_tokens: int = 0
@@ -162,5 +162,5 @@ class ChatModel(Protocol):
         ...
 
     def complete(self, messages: Sequence[Message], *, max_tokens: int, deadline_s: float) -> Completion:
-        """The answer. Raises DeadlineMissed, else ModelError; a request that failed is retried only where that is safe."""
+        """The answer. Raises DeadlineMissed, else ModelError; what failed is retried only where that is safe."""
         ...

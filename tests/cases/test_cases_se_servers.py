@@ -41,8 +41,8 @@ def test_se_1_no_name_leads_outside_of_the_index(notes, desk, tool, tmp_path):
         outcome = asked(desk, tool, name=name)
         assert outcome.value is None
         assert "linnet" not in outcome.text
-        said.add(outcome.text.replace(name.replace("\0", ""), "NAME"))
-    assert said == {"nothing in the index answers to 'NAME'\nsearch_knowledge finds more"}
+        said.add(outcome.text.splitlines()[0].replace(name.replace("\0", ""), "NAME"))
+    assert said == {"nothing in the index answers to 'NAME'"}
 
 
 def test_se_1_no_path_outside_is_indexed(notes, desk, tmp_path):

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -43,13 +44,12 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """Variables for every process here: a runtime folder and a home of their own."""
-    runtime = tmp_path / "r"
-    runtime.mkdir(mode=0o700)
-    for name, value in (("XDG_RUNTIME_DIR", str(runtime)), ("HOME", str(tmp_path))):
-        monkeypatch.setenv(name, value)
-    return dict(os.environ)
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
+    """Variables for every process here: a home and a runtime folder of their own, with a path that fits a socket."""
+    with tempfile.TemporaryDirectory(prefix="b") as runtime:
+        for name, value in (("XDG_RUNTIME_DIR", runtime), ("HOME", str(tmp_path))):
+            monkeypatch.setenv(name, value)
+        yield dict(os.environ)
 
 
 @pytest.fixture

@@ -5,5 +5,5 @@ Not for: reading files (``parsing``) or deciding what a passage is worth (``rank
 document gives the same chunks with the same ids, so that unchanged text is never embedded again.
 """
 
-CHUNKER_VERSION = 2
+CHUNKER_VERSION = 3
 """Changes whenever a chunker may cut the same document in another way: what an index holds is then read again."""

@@ -88,7 +88,7 @@ class Settings:
     late: bool = True
     privacy_labels: tuple[str, ...] = PRIVACY_LABELS
     rerank: bool = True
-    reranking: RerankSettings = RerankSettings()
+    reranking: RerankSettings = field(default_factory=RerankSettings)
     decompose: str = "rules"
     see: str = ""
     redact: bool = True

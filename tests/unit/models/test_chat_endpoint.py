@@ -33,13 +33,11 @@ def serve() -> Iterator[Callable[..., Loopback]]:
         yield start
 
 
-def ask(
-    server: Loopback, messages: Sequence[Message] = HELLO, *, key: str = "", deadline_s: float = 20.0
-) -> Completion:
+def ask(server: Loopback, *, key: str = "", deadline_s: float = 20.0) -> Completion:
     """What a model behind the server answers."""
     model = OpenAiChat(server.url + "/v1", "small", key=key)
     assert isinstance(model, ChatModel)
-    return model.complete(messages, max_tokens=50, deadline_s=deadline_s)
+    return model.complete(HELLO, max_tokens=50, deadline_s=deadline_s)
 
 
 def test_it_speaks_the_protocol(serve):
