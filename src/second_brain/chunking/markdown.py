@@ -25,11 +25,12 @@ Passage: TypeAlias = "tuple[tuple[str, ...], int, int]"
 class MarkdownChunker:
     """Cuts at headings first, within a section only what is too long.
 
-    A section that fits is one chunk, its heading line included. Small ones that stand beside one another
-    are one chunk as long as they weigh no more than ``together``: a line or two by themselves say too little to be
-    found by meaning, and each chunk has its price. A longer one is cut between blocks, else between lines (so a giant
-    table or fence), else behind a sentence, else at a blank, else between characters. A heading with nothing below it
-    goes with the next section. No chunk weighs more than ``max_chars * SLACK`` (see ``cutting`` for weights), and chunks never overlap.
+    A section that fits is one chunk, its heading line included. Small ones that stand beside one another are one
+    chunk as long as they weigh no more than ``together``: a line or two by themselves say too little to be found by
+    meaning, and each chunk has its price. A longer one is cut between blocks, else between lines (so a giant table
+    or fence), else behind a sentence, else at a blank, else between characters. A heading with nothing below it
+    goes with the next section. No chunk weighs more than ``max_chars * SLACK`` (see ``cutting`` for weights), and
+    chunks never overlap.
 
     The heading path of joined sections is what their paths have in common.
 
