@@ -53,7 +53,7 @@ def _passage(note: Note, lines: Sequence[str], first: int, end: int, budget: int
     kept: list[str] = []
     reached = first - 1
     for number in range(first, end + 1):
-        line = seen(lines[number - 1])
+        line = seen(lines[number - 1]).replace("\n", " ")  # a break of another kind must not begin a line of ours
         cost = tokens(f"> {line}") + 1
         if cost > room and kept:
             break
