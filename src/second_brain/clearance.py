@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from .config import Settings
 from .graph.links import LinkResolver
 from .index.sqlite.counting import leads_to_a_note
-from .index.sqlite.records import StoredLink
 from .index.sqlite.store import SqliteIndex
+from .records import StoredLink
 from .types import Filter
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from pathlib import Path
 
 from . import keeping
@@ -12,38 +11,11 @@ from .clearance import VisibleLinks
 from .config import Settings
 from .index.sqlite.check import Finding, repair
 from .index.sqlite.counting import count_uncoded
-from .index.sqlite.records import SourceState
 from .index.sqlite.store import SqliteIndex
 from .protocols import Embedder, Progress, TokenEmbedder
+from .records import Status
 from .types import Filter
 from .version import __version__
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """What the index holds and how fresh it is, as far as the asker may see.
-
-    ``index_bytes`` and ``matrix_bytes`` are 0 for those who may not see everything: they would tell how much there is.
-    """
-
-    version: str
-    home: Path
-    index: Path
-    documents: int
-    chunks: int
-    embedded: int
-    waiting: int
-    links: int
-    unresolved_links: int
-    failures: int
-    embedder: str
-    wanted_embedder: str
-    text_bytes: int
-    index_bytes: int
-    matrix_bytes: int
-    last_sync: datetime | None
-    sources: tuple[SourceState, ...]
-    notices: tuple[str, ...]
 
 
 def status(

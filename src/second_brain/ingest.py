@@ -19,9 +19,9 @@ from typing import Literal, get_args
 from .chunking import CHUNKER_VERSION
 from .errors import BrainError, ModelError, ParseError, SourceError
 from .graph.links import LinkResolver
-from .index.sqlite.records import Change, ItemState, Removal, Replacement, Touch, Unread
 from .index.sqlite.store import SqliteIndex
 from .protocols import Chunker, Codes, Embedder, Parser, Progress, Source, TokenEmbedder, Vectors
+from .records import Change, ItemState, Removal, Replacement, Touch, Unread
 from .sources.fingerprints import folder_states
 from .types import (
     Blob,

@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -31,15 +31,14 @@ from .answering.reading import read
 from .answering.reranking import Reranking
 from .config import EndpointSettings, ModelSettings, Settings, SourceSettings
 from .errors import Ambiguous, ConfigError, NotFound, UsageError
-from .health import Status
 from .index.lock import sync_lock
 from .index.sqlite.check import Finding, examine
 from .index.sqlite.facets import Facets, count_facets, telling_match
-from .index.sqlite.records import StoredDocument, StoredLink
 from .index.sqlite.store import SqliteIndex
 from .protocols import Embedder, Progress
 from .ranking import adjust
 from .ranking.adjust import SourceRules
+from .records import Note, Status, StoredDocument
 from .retrieval import Retriever
 from .sources.fingerprints import fingerprint, folder_state
 from .sources.paths import disk_bytes, normalize_relative
@@ -63,17 +62,6 @@ SHORTEST_ID = 6
 
 def _silent(stage: str, done: int, total: int | None) -> None:
     """Progress that nobody watches."""
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """A document whole: its text, what it says of itself, and what it is linked with."""
-
-    document: StoredDocument
-    text: str
-    links: tuple[StoredLink, ...]
-    backlinks: tuple[StoredLink, ...]
-    notes: tuple[str, ...]
 
 
 class _Shared:

@@ -20,7 +20,6 @@ from .analysis import QueryTerms, match_expression, phrase_expression, query_ter
 from .analysis.scripts import script_of
 from .errors import BrainError, IndexLocked, ModelError
 from .index.sqlite.filters import fold_name
-from .index.sqlite.records import Candidate, StoredChunk
 from .index.sqlite.store import SqliteIndex
 from .protocols import Embedder, TokenEmbedder
 from .ranking import adjust, diversity
@@ -28,6 +27,7 @@ from .ranking.adjust import Adjustments, SourceRules, Traits
 from .ranking.crossing import expected_words
 from .ranking.fusion import FusionSettings, Scale, convex_combination, observed_scale, reciprocal_rank_fusion
 from .ranking.late import max_sim
+from .records import Candidate, StoredChunk
 from .types import Explanation, Filter, Hit, Json, Mode, Query, Ranking, SearchResult, Signal
 
 MIN_CANDIDATES, MOST_CANDIDATES = 100, 400

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from second_brain import ingest
-from second_brain.index.sqlite.records import Replacement
 from second_brain.index.sqlite.store import SqliteIndex
 from second_brain.models.hashing import HashingEmbedder
+from second_brain.records import Replacement
 from second_brain.retrieval import Retriever
 from second_brain.types import RETRIEVED, Chunk, Document, Filter, Item, Query, chunk_id
 

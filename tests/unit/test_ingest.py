@@ -14,11 +14,11 @@ import pytest
 from second_brain import ingest
 from second_brain.chunking.markdown import MarkdownChunker
 from second_brain.errors import ModelError, ParseError, SourceError, SourceRemoved
-from second_brain.index.sqlite.records import Removal
 from second_brain.index.sqlite.store import SqliteIndex
 from second_brain.models.hashing import HashingEmbedder
 from second_brain.parsing.markdown import MarkdownParser
 from second_brain.protocols import Scan
+from second_brain.records import Removal
 from second_brain.types import Blob, Failure, Filter, Item, SourceReport
 
 NOW = datetime(2031, 5, 2, 12, tzinfo=UTC)

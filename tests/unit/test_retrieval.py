@@ -14,12 +14,12 @@ from second_brain import ingest
 from second_brain.analysis import query_terms
 from second_brain.chunking.markdown import MarkdownChunker
 from second_brain.errors import IndexLocked, ModelError, StorageError
-from second_brain.index.sqlite.records import Removal, Replacement, Unread
 from second_brain.index.sqlite.store import SqliteIndex
 from second_brain.models.hashing import HashingEmbedder
 from second_brain.parsing.markdown import MarkdownParser
 from second_brain.ranking.adjust import SourceRules
 from second_brain.ranking.fusion import FusionSettings
+from second_brain.records import Removal, Replacement, Unread
 from second_brain.retrieval import Retriever
 from second_brain.types import RETRIEVED as MODES
 from second_brain.types import Blob, Filter, Item, Query

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..index.sqlite.lookups import first_chunks
-from ..index.sqlite.records import StoredChunk
 from ..index.sqlite.store import SqliteIndex
+from ..records import StoredChunk
 from ..types import Explanation, Filter, Hit, Signal
 
 

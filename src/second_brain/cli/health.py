@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ..health import Status
     from ..index.sqlite.check import Finding
+    from ..records import Status
 
 SECRETS_SHOWN = 20
 """So many documents in which secrets were masked are named; ``--verbose`` names all."""

@@ -14,7 +14,7 @@ from .options import Filters, Invocation, WrongUsage, filter_options, json_optio
 from .output import Piece, say, say_json, say_verbatim, tell
 
 if TYPE_CHECKING:
-    from ..library import Note
+    from ..records import Note
 
 FIELDS = (
     "uri",

@@ -19,9 +19,9 @@ from .. import ingest, wiring
 from ..config import Settings
 from ..errors import UsageError
 from ..index.lock import sync_lock
-from ..index.sqlite.records import Change, Removal, Replacement
 from ..index.sqlite.store import SqliteIndex
 from ..protocols import Embedder, Progress
+from ..records import Change, Removal, Replacement
 from ..types import Block, Chunk, Document, Item, Section
 from .answers import Place
 from .caching import caching

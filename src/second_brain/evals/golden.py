@@ -24,9 +24,9 @@ from typing import Any
 
 from ..config import Settings
 from ..errors import UsageError
-from ..index.sqlite.records import StoredDocument
 from ..library import Brain
 from ..protocols import Progress
+from ..records import StoredDocument
 from ..types import Filter
 from .answers import Asking, Place
 from .beir import load_questions

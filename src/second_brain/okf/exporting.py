@@ -19,9 +19,9 @@ from urllib.parse import quote, unquote
 
 from ..errors import NotFound, UsageError
 from ..index.sqlite.counting import ATTACHMENTS
-from ..index.sqlite.records import StoredDocument, StoredLink
-from ..library import Brain, Note
+from ..library import Brain
 from ..parsing.frontmatter import read_frontmatter
+from ..records import Note, StoredDocument, StoredLink
 from ..types import Filter, Json
 from ..yaml_nodes import YamlError, load_yaml
 from .checking import RESERVED, VERSION, check_reserved, frontmatter

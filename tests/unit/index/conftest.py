@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from second_brain.index.sqlite.records import Replacement
 from second_brain.index.sqlite.store import SqliteIndex
+from second_brain.records import Replacement
 from second_brain.types import Chunk, Document, Item, chunk_id
 
 NOON = datetime(2031, 5, 2, 12, tzinfo=UTC)

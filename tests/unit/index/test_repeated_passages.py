@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from second_brain.index.sqlite.records import Removal, Replacement
+from second_brain.records import Removal, Replacement
 from second_brain.types import Chunk, Document, Filter, Item, chunk_id
 
 WHEN = datetime(2031, 5, 2, tzinfo=UTC)

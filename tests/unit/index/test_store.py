@@ -12,8 +12,8 @@ from second_brain.analysis import match_expression, query_terms
 from second_brain.errors import SourceRemoved, StorageError
 from second_brain.index.sqlite import schema
 from second_brain.index.sqlite.filters import fold_name
-from second_brain.index.sqlite.records import Removal, Touch, Unread
 from second_brain.index.sqlite.store import SqliteIndex
+from second_brain.records import Removal, Touch, Unread
 from second_brain.types import Filter, Link
 
 ANY = Filter()

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from second_brain.analysis import match_expression, query_terms
-from second_brain.index.sqlite.records import Removal
 from second_brain.index.sqlite.store import SqliteIndex
+from second_brain.records import Removal
 from second_brain.types import Filter
 
 ANY = Filter()

@@ -11,8 +11,8 @@ import pytest
 
 from second_brain.errors import EmbedderMismatch
 from second_brain.index.sqlite import vectors
-from second_brain.index.sqlite.records import Removal
 from second_brain.index.sqlite.store import SqliteIndex
+from second_brain.records import Removal
 from second_brain.types import Filter, embedding_hash
 
 ANY = Filter()

@@ -6,10 +6,11 @@ import re
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from ...records import SourceState, Stats
 from ...types import Filter
 from .connection import Database
 from .filters import DOCUMENTS, chunk_condition, condition
-from .records import SourceState, Stats, from_epoch
+from .rows import from_epoch
 from .terms import TermIndex
 from .vectors import UNCODED, VectorIndex
 

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from ...types import Filter
 from .connection import Database
 from .filters import DOCUMENTS, chunk_condition, condition, fold_name
-from .records import from_epoch
+from .rows import from_epoch
 from .schema import unpack_text
 
 

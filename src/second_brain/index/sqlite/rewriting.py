@@ -12,7 +12,7 @@ from ...types import Document, Link, Section, chunk_id, embedding_hash, embeddin
 from . import schema
 from .connection import Connection
 from .filters import fold_name, fold_tag
-from .records import from_epoch
+from .rows import from_epoch
 from .store import SqliteIndex
 from .terms import DocumentTerms
 from .writing import as_json

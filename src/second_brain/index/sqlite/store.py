@@ -15,25 +15,14 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ...analysis import ANALYZER_VERSION
+from ...records import Candidate, Change, ItemState, SourceState, Stats, StoredChunk, StoredDocument, StoredLink
 from ...types import Filter, Ranking
 from ..lock import sync_lock
 from . import schema
 from .connection import Database
 from .counting import count_all, count_sources
 from .filters import TABLES, condition, fold_name
-from .records import (
-    DOCUMENT_COLUMNS,
-    Candidate,
-    Change,
-    ItemState,
-    SourceState,
-    Stats,
-    StoredChunk,
-    StoredDocument,
-    StoredLink,
-    from_epoch,
-    stored_document,
-)
+from .rows import DOCUMENT_COLUMNS, from_epoch, stored_document
 from .terms import FIELD_WEIGHTS, DocumentTerms, TermIndex
 from .vectors import VectorIndex
 from .writing import DocumentWriter, as_json

@@ -9,11 +9,11 @@ import msgspec
 
 from ...analysis.scripts import script_of
 from ...errors import SourceRemoved
+from ...records import Change, Removal, Replacement, Touch, Unread
 from ...types import Chunk, Document, embedding_hash
 from . import schema
 from .connection import Connection, Database
 from .filters import fold_name, fold_tag
-from .records import Change, Removal, Replacement, Touch, Unread
 from .terms import DocumentTerms
 from .vectors import VectorIndex
 

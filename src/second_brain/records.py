@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
+from pathlib import Path
 from typing import Any, TypeAlias
 
-from ...types import Chunk, Document, Item
+from .types import Chunk, Document, Item
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,33 +167,39 @@ class Stats:
     matrix_bytes: int
 
 
-DOCUMENT_COLUMNS = (
-    "d.key, d.uri, s.name, i.path, i.fingerprint, i.failure, d.kind, d.type, d.title, d.date, d.modified,"
-    " d.status, d.privacy, d.language, d.project, d.description, d.tags, d.aliases, d.metadata, d.warnings"
-)
-"""The columns that ``stored_document`` reads, over document d, item i and source s."""
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A document whole: its text, what it says of itself, and what it is linked with."""
+
+    document: StoredDocument
+    text: str
+    links: tuple[StoredLink, ...]
+    backlinks: tuple[StoredLink, ...]
+    notes: tuple[str, ...]
 
 
-def stored_document(row: Sequence[Any]) -> StoredDocument:
-    """The document of a row of ``DOCUMENT_COLUMNS``."""
-    *head, date, modified, status, privacy, language, project, description, tags, aliases, metadata, warnings = row
-    values: tuple[Any, ...] = (
-        *head,
-        from_epoch(date),
-        from_epoch(modified),
-        status,
-        privacy,
-        language,
-        project,
-        description,
-        tuple(json.loads(tags)),
-        tuple(json.loads(aliases)),
-        json.loads(metadata),
-        tuple(json.loads(warnings)),
-    )
-    return StoredDocument(*values)
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What the index holds and how fresh it is, as far as the asker may see.
 
+    ``index_bytes`` and ``matrix_bytes`` are 0 for those who may not see everything: they would tell how much there is.
+    """
 
-def from_epoch(seconds: float) -> datetime:
-    """An aware time in UTC."""
-    return datetime.fromtimestamp(seconds, UTC)
+    version: str
+    home: Path
+    index: Path
+    documents: int
+    chunks: int
+    embedded: int
+    waiting: int
+    links: int
+    unresolved_links: int
+    failures: int
+    embedder: str
+    wanted_embedder: str
+    text_bytes: int
+    index_bytes: int
+    matrix_bytes: int
+    last_sync: datetime | None
+    sources: tuple[SourceState, ...]
+    notices: tuple[str, ...]
