@@ -73,6 +73,27 @@ def said(done: subprocess.CompletedProcess[bytes]) -> str:
     return str(text)
 
 
+def test_a_session_is_told_what_broke_and_nothing_while_all_is_well(environment, tmp_path):
+    """A source that went away, a fact whose file is gone: a line each, at most ten, not again after a compaction."""
+    project, notes, home = tmp_path / "quiet", tmp_path / "notes", Path(environment["BRAIN_HOME"])
+    for folder in (project / ".git", notes, home):
+        folder.mkdir(parents=True)
+    (home / "models.yaml").write_text("embedder: hashing\n")
+    (notes / "a.md").write_text("The heron stands in the reed.\n")
+    for arguments in (["add", str(notes)], ["index"]):
+        subprocess.run([sys.executable, "-m", "second_brain.entry", *arguments], env=environment, check=True)
+    event = {"session_id": "w1", "cwd": str(project), "source": "startup"}
+    assert said(hook("SessionStart", event, environment)) == ""
+    notes.rename(tmp_path / "away")
+    fact = {"type": "entity", "name": "Pump", "entityType": "t", "observations": ["It leaks (source: docs/gone.md)"]}
+    (project / "memory.jsonl").write_text(json.dumps(fact) + "\n")
+    text = said(hook("SessionStart", {**event, "session_id": "w2"}, environment))
+    assert f"{notes} is not there" in text
+    assert "docs/gone.md" in text
+    assert len([line for line in text.splitlines() if line.startswith("> - ")]) <= 10
+    assert said(hook("SessionStart", {**event, "session_id": "w2", "source": "compact"}, environment)) == ""
+
+
 @pytest.mark.parametrize("name", ["SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "SessionEnd"])
 def test_broken_input_is_answered_with_silence(name, environment, tmp_path):
     """Exit code 0 and no output, for whatever bytes."""
@@ -171,6 +192,9 @@ def test_hints_are_off_by_default_and_rationed(environment, project):
     failure = {"session_id": "s2", "cwd": str(project), "error": "sqlite: syntax error near MATCH operator expression"}
     assert "may concern this error" in said(hook("PostToolUseFailure", failure, environment))
     assert said(hook("PostToolUseFailure", {**failure, "session_id": "s3", "error": "no such host"}, environment)) == ""
+    command = [sys.executable, "-m", "second_brain.entry", "status", "--json"]
+    told = json.loads(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)
+    assert told["hints"] == {"newest": 1, "budget": 5, "all": 3, "sessions": 2}
 
 
 def test_an_edited_file_is_indexed_by_a_process_of_its_own(environment, project):

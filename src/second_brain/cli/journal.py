@@ -38,7 +38,11 @@ def project_folder(chosen: Path | None) -> Path:
 @click.option("--option", "options", multiple=True, help="An option that was considered; may be repeated.")
 @click.option("--decision", default="", help="What was decided, and why.")
 @click.option("--consequences", default="", help="What follows from it, good and bad, a line each.")
-@click.option("--status", default="accepted", show_default=True, help="proposed, accepted, rejected or deprecated.")
+@click.option(
+    "--status",
+    metavar="STATUS",
+    help="proposed, accepted, rejected or deprecated.  [default: accepted with --decision, else proposed]",
+)
 @click.option("--supersedes", metavar="N", type=int, multiple=True, help="The number of a record that it replaces.")
 @click.option("--no-graph", is_flag=True, help="Leave the knowledge graph alone.")
 @project_option
@@ -51,7 +55,7 @@ def adr(
     options: tuple[str, ...],
     decision: str,
     consequences: str,
-    status: str,
+    status: str | None,
     supersedes: tuple[int, ...],
     no_graph: bool,
     project: Path | None,
@@ -65,7 +69,8 @@ def adr(
     from ..journal.decisions import Draft, folder_of, read_all, record
 
     folder = project_folder(project)
-    draft = Draft(" ".join(title), context, options, decision, consequences, status.lower(), supersedes)
+    stands = status.lower() if status else "accepted" if decision.strip() else "proposed"
+    draft = Draft(" ".join(title), context, options, decision, consequences, stands, supersedes)
     written = record(folder, draft, today=date.today())
     if not no_graph:
         from ..journal.facts import add_decision

@@ -17,6 +17,7 @@ from .output import Piece, say, tell
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..library import Brain
     from ..setup.entries import Change
 
 NAMES = ("claude-code", "claude-desktop", "cursor", "vscode", "codex", "gemini")
@@ -82,29 +83,46 @@ def setup(
 
 
 def _prepare(invocation: Invocation, folder: Path, *, remove: bool, yes: bool) -> int:
-    """Make a folder ready, or undo it; what is indexed and written in it stays."""
-    from ..setup.project import changes
+    """Make a folder ready, or undo it; what is written in it stays."""
+    from ..setup.project import Prepared, changes, keep, prepared
 
     if not folder.is_dir():
         raise click.BadParameter(f"{folder} is no folder")
-    needed = [change for change in changes(folder, _brain(invocation), remove=remove) if change.needed]
-    if not _shown(needed, yes=yes):
-        return Exit.DONE
-    for change in needed:
-        change.write()
-        say(f"{change.path}: written")
-    if remove:
-        say("removed; the index, notes, decisions and lessons are as they were")
-        return Exit.DONE
+    with invocation.open_brain() as brain:
+        settings = brain.settings
+        made = prepared(settings, folder)
+        planned = changes(folder, _brain(invocation), remove=remove, made=made)
+        needed = [change for change in planned if change.needed]
+        if not _shown(needed, yes=yes):
+            return Exit.DONE
+        for change in needed:
+            change.write()
+            say(f"{change.path}: {'written' if change.after is not None else 'removed'}")
+        if remove:
+            if any(source.name == made.source for source in brain.sources()):
+                brain.remove(made.source)
+                say(f"source '{made.source}': no longer indexed")
+            keep(settings, folder, None)
+            say("removed; notes, decisions and lessons are as they were")
+            return Exit.DONE
+        new = tuple(c.path.relative_to(folder).as_posix() for c in needed if c.before is None)
+        keep(settings, folder, Prepared(files=new))
+        return _index_project(brain, folder)
+
+
+def _index_project(brain: Brain, folder: Path) -> int:
+    """Make the folder a source where it lies in none, index it, and tell what the doctor sees."""
+    from ..setup.project import Prepared, keep
     from .display import progress
 
-    with invocation.open_brain() as brain, progress(quiet=False) as show:
-        if not any(folder.is_relative_to(source.path) for source in brain.sources()):
-            source = brain.add(folder)
-            say(f"source '{source.name}': {source.path}")
+    if not any(folder.is_relative_to(source.path) for source in brain.sources()):
+        source = brain.add(folder)
+        keep(brain.settings, folder, Prepared(source.name))
+        say(f"source '{source.name}': {source.path}")
+    with progress(quiet=False) as show:
         brain.sync([folder], progress=show)
         brain.embed(progress=show)
-        wrong = [finding for finding in brain.doctor() if finding.severity in ("error", "warning")]
+    wrong = [finding for finding in brain.doctor() if finding.severity in ("error", "warning")]
     for finding in wrong:
         say(Piece(f"{finding.severity}: {finding.message}", "warning"))
         say(Piece(f"  {finding.remedy}", "dim"))

@@ -64,9 +64,10 @@ def main(arguments: Sequence[str]) -> int:
 def _actions(event: Event) -> Sequence[Callable[[Event], str]]:
     """What an event leads to, in order. Modules are imported when they are needed."""
     if event.name == "SessionStart":
+        from .checking import invariants
         from .starting import brief
 
-        return (brief,)
+        return (brief, invariants)
     if event.name == "UserPromptSubmit":
         from .guard import guard
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from .events import Event
-from .state import remembered
+from .state import remembered, states
 
 BUDGET = 5
 HINT_TOKENS = 80
@@ -34,6 +35,22 @@ def hint(event: Event) -> str:
                 state["hints"] = [*names, name]
                 return text
     return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What of the intrusion budget was used: hints in the newest session that had any, and in all of the last days."""
+
+    newest: int
+    budget: int
+    all: int
+    sessions: int
+
+
+def spent(home: str | None = None) -> Spent:
+    """How many hints were given in the sessions that are remembered. ``home`` as for ``state.folder``."""
+    counts = [len(given) for state in states(home) if isinstance(given := state.get("hints"), list) and given]
+    return Spent(counts[0] if counts else 0, BUDGET, sum(counts), len(counts))
 
 
 def enabled(folder: Path) -> bool:

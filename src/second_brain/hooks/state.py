@@ -18,9 +18,9 @@ KEEP_S = 30 * 86_400
 """States of sessions that nobody asked for so long are removed."""
 
 
-def folder() -> Path:
-    """Where hooks keep what they need to remember."""
-    home = os.environ.get("BRAIN_HOME")
+def folder(home: str | None = None) -> Path:
+    """Where hooks keep what they need to remember. ``home`` goes before ``$BRAIN_HOME``."""
+    home = home or os.environ.get("BRAIN_HOME")
     if home:
         return Path(home).expanduser() / "hooks"
     if sys.platform == "darwin":
@@ -51,6 +51,21 @@ def remembered(session: str) -> Iterator[dict[str, Any]]:
             temporary.replace(path)
             if not before.strip("{}"):
                 _sweep(path.parent)
+
+
+def states(home: str | None = None) -> Iterator[dict[str, Any]]:
+    """What is remembered of each session, newest first."""
+
+    def age(path: Path) -> float:
+        with contextlib.suppress(OSError):
+            return -path.stat().st_mtime
+        return 0.0
+
+    for path in sorted(folder(home).glob("*.json"), key=age):
+        with contextlib.suppress(OSError, ValueError):
+            found = json.loads(path.read_text(encoding="utf-8"))
+            if isinstance(found, dict):
+                yield found
 
 
 def _sweep(place: Path) -> None:

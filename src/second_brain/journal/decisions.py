@@ -13,7 +13,7 @@ from datetime import date
 from pathlib import Path
 from typing import Literal
 
-from ..errors import NotFound, UsageError
+from ..errors import ConfigError, NotFound, UsageError
 from ..memory.location import contained
 from ..parsing.frontmatter import read_frontmatter
 from ..secrets import redact
@@ -130,8 +130,11 @@ def record(project: Path, draft: Draft, *, today: date) -> Decision:
     """Write the next record, and on those that it supersedes who supersedes them.
 
     Raises:
-        UsageError: no title, or a status that there is not.
-        NotFound: it supersedes a record that there is not; nothing is written.
+        UsageError: no title, that of a record in force, or a status that there is not.
+        NotFound: it supersedes a record that there is not.
+        ConfigError: it supersedes one whose frontmatter is broken.
+
+    Then nothing is written.
     """
     title = one_line(draft.title)
     if len(title) > LONGEST_TITLE:
@@ -147,6 +150,9 @@ def record(project: Path, draft: Draft, *, today: date) -> Decision:
     with alone(folder):
         known = read_all(folder)
         old = [_named(known, number, folder) for number in draft.supersedes]
+        _refuse_twice(title, [decision for decision in known if decision not in old])
+        for decision in old:
+            _refuse_broken(decision)
         number = max((decision.number for decision in known), default=0) + 1
         form: Form = known[-1].form if known else "madr"
         digits = max((len(_FILE.match(d.path.name).group(1)) for d in known if _FILE.match(d.path.name)), default=4)  # type: ignore[union-attr]
@@ -157,6 +163,23 @@ def record(project: Path, draft: Draft, *, today: date) -> Decision:
         for decision in old:
             change(contained(decision.path, project), lambda text, d=decision: superseded(text, d, new))  # type: ignore[misc]
     return new
+
+
+def _refuse_twice(title: str, others: Sequence[Decision]) -> None:
+    """Raise UsageError where a record in force has the title."""
+    for other in others:
+        if other.status in ("accepted", "proposed") and other.title.casefold() == title.casefold():
+            raise UsageError(
+                f"that is the title of {other.name} already: {other.path}",
+                hint=f"change that record, or replace it: brain adr '{title}' --supersedes {other.number}",
+            )
+
+
+def _refuse_broken(decision: Decision) -> None:
+    """Raise ConfigError where the frontmatter can only be guessed: nothing is set in what cannot be read."""
+    warnings = read_frontmatter(text_of(decision.path)).warnings
+    if warnings:
+        raise ConfigError(f"{decision.path}: {warnings[0]}", hint="correct the frontmatter, then try again")
 
 
 def superseded(text: str, old: Decision, new: Decision) -> str:

@@ -49,14 +49,21 @@ class Handoff:
 
 
 def write(project: Path, handoff: Handoff, *, today: date, auto: bool = False) -> Path:
-    """Write the note; one that is there already is never replaced. Returns its path. Raises StorageError."""
+    """Write the note; one that is there already is never replaced, the same one is not written twice.
+
+    Returns its path. Raises StorageError.
+    """
     topic = one_line(handoff.topic) or "handoff"
     folder = contained(project / FOLDER / AUTO if auto else project / FOLDER, project)
     body = "\n\n".join(f"## {name}\n\n{text}" for name, text in handoff.parts().items() if text)
     body, _ = redact(body)
     topic, _ = redact(topic)
     text = f"---\ntype: handoff\ndate: {today.isoformat()}\n---\n\n# {topic}\n\n{body}\n"
-    return create(folder / f"{today.isoformat()}-{slug(topic, 100)}.md", text)
+    name = f"{today.isoformat()}-{slug(topic, 100)}"
+    for there in sorted(folder.glob(f"{name}*.md")):
+        if text_of(there) == text:
+            return there
+    return create(folder / f"{name}.md", text)
 
 
 def latest(project: Path, *, auto: bool = False) -> Path | None:

@@ -39,7 +39,10 @@ CHECK_TIMEOUT_S = 60.0
 
 State = Literal["active", "superseded", "retired"]
 
-_ENTRY = re.compile(r"^## +L-(\d{1,6})\b[ \t:.·-]*(.*?)[ \t]*$", re.MULTILINE)
+SEPARATORS = " \t:.·-"
+"""What may stand between a lesson's id and its title."""
+
+_ENTRY = re.compile(r"^## +L-(\d{1,6})\b[" + SEPARATORS + r"]*(.*?)[ \t]*$", re.MULTILINE)
 _ANY_HEADING = re.compile(r"^#{1,2} ", re.MULTILINE)
 _FIELD = re.compile(r"^[ \t]*[-*][ \t]+\*{0,2}(" + "|".join(KEYS) + r")\*{0,2}:\*{0,2}[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 _BY = re.compile(r"\bL-(\d{1,6})\b")
@@ -125,7 +128,7 @@ def learn(
             raise UsageError(f"that is {same[0].id} already", hint=f"see {FILE}, line {same[0].line}")
         added = Lesson(
             number=max((other.number for other in known), default=0) + 1,
-            title=one_line(title) or _title(directive),
+            title=one_line(title).lstrip(SEPARATORS) or _title(directive),
             lesson=directive,
             cause=one_line(cause),
             detect=f"`{one_line(detect)}`" if detect else "",
@@ -302,7 +305,7 @@ def _leads_to(known: dict[int, Lesson], start: int, goal: int) -> bool:
 
 def _title(lesson: str) -> str:
     """The first clause of a lesson, short enough for a heading."""
-    title = re.split(r"[.;。；](?:\s|$)", lesson)[0]
+    title = re.split(r"[.;。；](?:\s|$)", lesson)[0].lstrip(SEPARATORS)
     return title if len(title) <= 80 else title[:79].rstrip() + "…"
 
 

@@ -18,36 +18,39 @@ BOM = "\ufeff"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A file's text before and after; None before where there is no file."""
+    """A file's text before and after; None where there is no file."""
 
     path: Path
     before: str | None
-    after: str
+    after: str | None
 
     @property
     def needed(self) -> bool:
         """Whether there is anything to write."""
-        return self.after != (self.before or "")
+        return (self.after or "") != (self.before or "") or (self.after is None and self.before is not None)
 
     def diff(self) -> str:
         """The change as a unified diff."""
         lines = difflib.unified_diff(
             (self.before or "").splitlines(keepends=True),
-            self.after.splitlines(keepends=True),
+            (self.after or "").splitlines(keepends=True),
             str(self.path) if self.before is not None else "/dev/null",
-            str(self.path),
+            str(self.path) if self.after is not None else "/dev/null",
             n=2,
         )
         return "".join(line if line.endswith("\n") else line + "\n" for line in lines)
 
     def write(self) -> None:
-        """Write the file at once. Raises ConfigError where somebody changed it since it was read."""
+        """Write the file at once, or remove it. Raises ConfigError where somebody changed it since it was read."""
         if text_of(self.path) != self.before:
             raise ConfigError(
                 f"{self.path} was changed by another program since it was read", hint="type the command again"
             )
         try:
-            write_atomically(self.path, self.after)
+            if self.after is None:
+                self.path.unlink()
+            else:
+                write_atomically(self.path, self.after)
         except OSError as error:
             raise ConfigError(f"{self.path}: cannot be written ({error.strerror})", hint="check its folder") from error
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from datetime import date
 
 from second_brain.analysis.tokens import estimated_tokens
@@ -22,7 +23,8 @@ def test_the_note_has_what_was_said_and_no_empty_parts(tmp_path):
         "---\ntype: handoff\ndate: 2031-05-02\n---\n\n# Pump: restart\n\n## Goal\n\nPump runs.\n\n"
         "## Decisions\n\n- Use LP-9\n\n## Next step\n\nOpen the valve.\n\n## Files\n\n- `src/a.py`\n"
     )
-    assert write(tmp_path, handoff, today=TODAY).name == "2031-05-02-pump-restart-2.md"
+    assert write(tmp_path, handoff, today=TODAY) == path
+    assert write(tmp_path, replace(handoff, state="Dry."), today=TODAY).name == "2031-05-02-pump-restart-2.md"
 
 
 def test_the_latest_is_that_of_the_newest_day_written_last(tmp_path):

@@ -50,7 +50,21 @@ def test_it_writes_servers_and_hooks_indexes_and_is_undone(folder, capsys):
     assert run(["setup", "project", "--project", str(folder), "--remove", "--yes"]) == 0
     left = json.loads((folder / ".claude/settings.json").read_text())
     assert {event: groups for event, groups in left["hooks"].items() if groups} == json.loads(before)["hooks"]
-    assert json.loads((folder / ".mcp.json").read_text()) == {"mcpServers": {}}
+    assert not (folder / ".mcp.json").exists()
+    capsys.readouterr()
+    run(["search", "heron", "--mode", "lexical"])
+    assert "note.md" not in capsys.readouterr().out
+    assert (folder / "note.md").exists()
+
+
+def test_what_was_there_before_stays_when_it_is_undone(folder):
+    """A source that the user had, a file of servers that holds another's."""
+    (folder / ".mcp.json").write_text('{"mcpServers": {"other": {"command": "x"}}}\n')
+    assert run(["add", str(folder.parent / "project")]) == 0
+    assert run(["setup", "project", "--project", str(folder), "--yes"]) in (0, 3)
+    assert run(["setup", "project", "--project", str(folder), "--remove", "--yes"]) == 0
+    assert json.loads((folder / ".mcp.json").read_text()) == {"mcpServers": {"other": {"command": "x"}}}
+    assert run(["search", "heron", "--mode", "lexical"]) == 0
 
 
 def test_the_hooks_that_it_writes_run_through_a_shell(folder):
