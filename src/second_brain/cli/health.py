@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..moments import shown
 from .exits import Exit
 from .journal import project_folder, project_option
-from .moments import shown
 from .options import Invocation, json_option
 from .output import Piece, Style, say, say_json, tell
 
@@ -31,12 +31,18 @@ SEVERITY: dict[str, Style] = {"ok": "dim", "note": "plain", "warning": "warning"
 @click.pass_obj
 def status(invocation: Invocation, as_json: bool) -> int:
     """Show what is indexed, and how fresh it is."""
+    from ..hooks.moments import spent
+
     with invocation.open_brain() as brain:
         found = brain.status()
+    hints = spent(invocation.home)
     if as_json:
-        say_json({field.name: getattr(found, field.name) for field in fields(found)})
+        say_json({**{field.name: getattr(found, field.name) for field in fields(found)}, "hints": asdict(hints)})
         return Exit.DONE
     _say_status(found)
+    if hints.all:
+        used = f"{hints.newest} of {hints.budget} in the last session that had any, {hints.all} in all"
+        say(Piece("  hints      ", "dim"), used)
     for notice in found.notices:
         tell(Piece(f"note: {notice}", "warning"))
     return Exit.DONE

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import click
 
-from .moments import FORMS, parse_moment
+from ..moments import FORMS, parse_moment
 
 if TYPE_CHECKING:
     from ..library import Brain

@@ -14,11 +14,13 @@ from typing import Final
 from .formats import Found
 
 _ROOT: Final = re.compile(
-    "passw|passphrase|pwd|secret|token|key|authorization|bearer|mot de passe|contraseña|パスワード|密码|密碼|비밀번호"
+    r"passw|passphrase|pwd|(?<=[_-])pass(?![a-z])"
+    r"|secret|token|key|authorization|bearer|mot de passe|contraseña|パスワード|密码|密碼|비밀번호"
 )
 """What every name holds, in lower case; without a group, which would make the search five times slower."""
 _NAME: Final = re.compile(
-    r"(?P<password>passw(?:or[dt]|d)|passphrase|pwd|mot de passe|contraseña|パスワード|密码|密碼|비밀번호)[0-9]{0,2}"
+    r"(?P<password>passw(?:or[dt]|d)|passphrase|pwd|pass(?![a-z])"
+    r"|mot de passe|contraseña|パスワード|密码|密碼|비밀번호)[0-9]{0,2}"
     r"|(?P<header>authorization|bearer)"
     r"|(?:secret(?:[ _-]?access)?(?:[ _-]?key)?|token|key)[0-9]{0,2}"
 )
@@ -31,7 +33,7 @@ _KINDS_OF_KEY: Final = (
 _ASSIGNED: Final = re.compile(
     r"""(?P<flag>[ \t=]+)?"""
     r"""(?:[ \t]?:[ \t]?\w+(?:\[\w+\])?(?=[ \t]*=[ \t]*["']))?"""  # the type of a variable
-    r"""[\\"'`*_]{0,4}[ \t]{0,8}(?P<sign>:=|=>|==?|:|：|\||>)[ \t]{0,8}\*{0,2}[ \t]?"""
+    r"""[\\"'`*_]{0,4}[ \t]{0,8}(?P<sign>:=|=>|==?|:|：|\||>|は|is\b)[ \t]{0,8}\*{0,2}[ \t]?"""
     r"""(?:\\?(?P<quote>["'`])(?P<quoted>[^\s"'`\\]{5,300})\\?(?P=quote)|(?P<bare>[^\s"'`\\,;<>()\[\]{}|]{6,300}))"""
     r"""(?P<behind>[(\[{]?)"""
 )
@@ -44,6 +46,17 @@ _HEADER: Final = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _URL: Final = re.compile(r"""://[^\s/?#:@"'<>`]{0,100}:(?P<value>[^\s/?#@"'<>`]{1,300})@[\w\[]""")
+
+_COMMAND: Final = re.compile(
+    r"""\b(?:curl|wget|https?)\b[^\n|;&]{0,300}?[ \t](?:-u|--user|--proxy-user)[ \t=]?"""
+    r"""["']?[^\s:"']{1,64}:(?P<user>[^\s"']{3,200})"""
+    r"""|\b(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n|;&]{0,300}?[ \t]-p"""
+    r"""(?P<joined>[^\s"']{4,200}|"[^"\n]{3,200}"|'[^'\n]{3,200}')"""
+    r"""|\bsshpass[ \t]+-p[ \t]*["']?(?P<ssh>[^\s"']{3,200})"""
+    r"""|\bredis-cli\b[^\n|;&]{0,200}?[ \t]-a[ \t]+["']?(?P<redis>[^\s"']{3,200})"""
+)
+"""Passwords behind a flag that only their command gives a meaning."""
+_COMMANDS: Final = ("curl", "wget", "http", "mysql", "mariadb", "sshpass", "redis-cli")
 
 _FILLERS = """
     a an the my our your yours some any new old current this that is example sample test testing tester dummy fake mock
@@ -71,6 +84,11 @@ def by_place(text: str) -> Iterator[Found]:
             value = match["value"]
             if not _REFERENCE.match(value) and not (value.isalpha() and _is_placeholder(value)):
                 yield (*match.span("value"), "url-password")
+    if any(command in text for command in _COMMANDS):
+        for match in _COMMAND.finditer(text):
+            group = str(match.lastgroup)
+            if not _REFERENCE.match(match[group]) and not _is_placeholder(match[group]):
+                yield (*match.span(group), "password")
     lower = text.lower()
     if len(lower) != len(text):  # a few letters become two in lower case
         lower = "".join(char.lower() if char.isascii() else char for char in text)

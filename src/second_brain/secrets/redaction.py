@@ -12,7 +12,7 @@ from ..types import Document, Json
 from .assignments import by_place
 from .formats import Found, by_form
 
-RULES_VERSION: Final = "1"
+RULES_VERSION: Final = "2"
 """Raised with every change of the rules: what is indexed is then looked through once more."""
 
 _MASK: Final = "[redacted"

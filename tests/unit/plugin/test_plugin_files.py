@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -145,3 +147,13 @@ def test_without_anything_the_error_says_what_to_install(tmp_path):
     done = wrapper(tmp_path, ["mcp"], {})
     assert (done.returncode, done.stdout) == (127, "")
     assert "pip install --user 'second-brain[mcp]'" in done.stderr
+
+
+@pytest.mark.skipif(shutil.which("claude") is None, reason="Claude Code is not installed")
+@pytest.mark.parametrize("folder", [".", "plugin"])
+def test_claude_code_itself_finds_marketplace_and_plugin_valid(tmp_path, folder):
+    """By its own validator, as a user of its own."""
+    command = ["claude", "plugin", "validate", str(ROOT / folder)]
+    environment = {**os.environ, "HOME": str(tmp_path)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -115,6 +115,15 @@ PLACED = [
     ("postgres://u:{}@h/db", "pw9", "url-password"),
     ("https://maria:{}@example.org/x", "correcthorse", "url-password"),
     ("redis://:{}@127.0.0.1:6379", "heron", "url-password"),
+    ("curl -s -u maria:{} https://example.org", "correcthorse9", "password"),
+    ("curl --user 'maria:{}' https://example.org", "correcthorse9", "password"),
+    ("mysqldump -u root -p{} shop > x.sql", "heron77", "password"),
+    ("sshpass -p {} ssh maria@example.org", "heron77", "password"),
+    ("redis-cli -h h -a {} ping", "heron77", "password"),
+    ("db_pass: {}", "Xy7!pq9z", "password"),
+    ('SMTP_PASS="{}"', "heron77", "password"),
+    ("パスワードは {} です", "Xy7!pq9z", "password"),
+    ("The password is {} now", "Xy7!pq9z", "password"),
 ]  # fmt: skip
 
 
@@ -145,6 +154,9 @@ HARMLESS = [
     "commit 9fceb02d0ae598e95dc970b74767f19372d61af8", "sha256:" + HEX + HEX, "550e8400-e29b-41d4-a716-446655440000",
     '"integrity": "sha512-' + LETTERS + LETTERS + '=="', "data:image/png;base64,iVBORw0KGgo" + LETTERS * 20,
     "AKIAabc", "eyJhbGciOiJIUzI1NiJ9", "passwords: 3", "keyboard: qwertz2", "the secret: it was me, 1987",
+    "curl -u user:password https://example.org", "curl -u $USER:$PASS https://example.org", "mysql -u root -p shop",
+    "all tests pass: 4,512 of 4,512", "low_pass: filter2", "the password is required", "パスワードは8文字以上です",
+    "mysql -port 3306", "curl -o a.html -u", "by_pass: True",
 ]  # fmt: skip
 
 
@@ -206,6 +218,7 @@ def test_no_text_makes_it_slow() -> None:
         "a." * 200_000,
         begin + "QUJD" * 100_000 + "!", (begin + "abc+/" * 12) * 5_000, 'password = "' + "username" * 37 + 'z1"',
         "".join(f'password = "Xk{n}q!w9z"\n' for n in range(15_000)), "password" + " " * 400_000, "A-B: c\n" * 60_000,
+        "curl " * 100_000, "mysql -" * 70_000, "curl -u a" * 50_000, "_pass" * 100_000,
     )  # fmt: skip
     for text in texts:
         started = time.process_time()
