@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -96,8 +97,14 @@ def _default_roots(kind: str, environment: Mapping[str, str]) -> tuple[Path, ...
 def source(setting: SourceSettings, settings: Settings) -> Source:
     """The source that one entry of the settings describes. Files below another source's root belong to that one."""
     others = tuple(other.path for other in settings.sources if other.name != setting.name)
+    making = load("sources", setting.kind)
     more = {"commits": setting.commits} if setting.commits else {}
-    made: Source = load("sources", setting.kind)(
+    if more and "commits" not in signature(making).parameters:
+        raise ConfigError(
+            f"source '{setting.name}' of kind '{setting.kind}' has no commits to index",
+            hint="in sources.yaml say `kind: repo`, or leave `commits:` out",
+        )
+    made: Source = making(
         setting.name, setting.path, include=setting.include, exclude=setting.exclude, skip_dirs=others, **more
     )
     from .sources.archive import Archived  # searches need neither

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from second_brain.errors import ConfigError
 from second_brain.sources import documents
 
 
@@ -88,3 +89,13 @@ def test_what_the_extra_read_stays_when_it_is_taken_away(everything: Any, monkey
     assert report.skipped == {"HTML wait for: pip install 'second-brain[documents]'": 1}
     assert (report.kept, report.deleted) == (1, 0)
     assert everything.get("notes/saved/page.html").document.title == "Pumps"
+
+
+def test_commits_of_a_kind_that_has_none_are_a_mistake_of_the_settings(notes: Any) -> None:
+    """The error names the source and the kind that has them."""
+    file = notes.brain.settings.sources_file
+    file.write_text(file.read_text().rstrip() + "\n  commits: 10\n")
+    notes.reopen()
+    with pytest.raises(ConfigError, match="'notes' of kind 'markdown' has no commits") as raised:
+        notes.brain.sync()
+    assert "kind: repo" in raised.value.hint

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from .exits import Exit
 from .options import Invocation, WrongUsage, json_option
 from .output import Piece, one_line, say, say_json, tell
+
+if TYPE_CHECKING:
+    from ..config import SourceSettings
 
 
 @click.command()
@@ -47,8 +52,22 @@ def add(invocation: Invocation, path: str | None, name: str | None, kind: str | 
                 tell(f"note: it lies inside source '{other.name}'; its files count as '{source.name}' from now on")
             elif other.name != source.name and other.path.is_relative_to(source.path):
                 tell(f"note: source '{other.name}' lies inside it and keeps its own files")
+        if source.kind == "markdown" and kind is None:
+            _tell_left_out(source)
         tell(f"next: brain index '{source.name}'" if " " in source.name else f"next: brain index {source.name}")
     return Exit.DONE
+
+
+def _tell_left_out(source: SourceSettings) -> None:
+    """Say what a source of another kind would read there."""
+    from ..sources.survey import left_out
+
+    words = {"repo": "files of source code", "code": "files of source code", "documents": "tables"}
+    for kind, count in left_out(source.path).items():
+        tell(
+            f"note: it holds {count:,} {words[kind]} too, which notes do not; to read them as well:"
+            f" brain remove {shlex.quote(source.name)}; brain add {shlex.quote(str(source.path))} --kind {kind}"
+        )
 
 
 @click.command()

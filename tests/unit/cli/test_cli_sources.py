@@ -88,3 +88,17 @@ def test_nothing_is_removed_when_nobody_can_be_asked(brain: Brain, indexed: Path
     assert refused.code == 2
     assert "--yes" in refused.err
     assert json.loads(brain("sources", "--json").out)["sources"] != []
+
+
+def test_a_folder_of_notes_with_code_and_tables_says_what_would_read_them(brain: Brain, tmp_path: Path) -> None:
+    """Counted by kind, with the command; not where the kind was named, nor in folders of packages."""
+    folder = tmp_path / "my pump"
+    for name in ("a.md", "src/a.py", "src/b.go", "data/c.CSV", "node_modules/d.js", ".git/e.py"):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x\n")
+    told = brain("add", folder).err
+    assert "2 files of source code too" in told
+    assert f"brain remove 'my pump'; brain add '{folder}' --kind repo" in told
+    assert "1 tables too" in told
+    assert "too, which" not in brain("add", folder / "src", "--kind", "code").err
