@@ -242,6 +242,7 @@ READING: dict[str, Any] = {
     "section": {**TEXT, "description": "Only below this heading"},
     "from_line": COUNT,
     "to_line": COUNT,
+    "from_char": {**COUNT, "description": "Where from_line goes on, if it was cut"},
     "budget": BUDGET,
 }
 NOTE = {

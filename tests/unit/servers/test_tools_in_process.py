@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 import unicodedata
@@ -175,9 +176,10 @@ def test_a_note_is_read_whole_by_section_by_lines_and_at_a_place(notes):
 
 
 def test_a_long_note_is_read_to_its_end_in_steps(notes):
-    """Each answer says where to go on; a line that is longer than the budget is cut, and says so."""
+    """Each answer says where to go on, also in the midst of a line that is longer than the budget."""
     lines = [f"line {number} of the tide table" for number in range(1, 900)]
-    notes.index({"long.md": "\n".join(lines), "wide.md": "word " * 50_000})
+    words = " ".join(f"word{number}" for number in range(5_000))
+    notes.index({"long.md": "\n".join(lines), "wide.md": f"{words}\nlast"})
     desk = desk_of(notes)
     read: list[str] = []
     start: int | None = 1
@@ -186,9 +188,18 @@ def test_a_long_note_is_read_to_its_end_in_steps(notes):
         read += page["text"].split("\n")
         start = page["to_line"] + 1 if page["to_line"] < page["lines"] else None
     assert read == lines
-    wide = asked(desk, "read_note", name="wide")
-    assert "…(line cut)" in wide.text
-    assert tokens(wide.text) <= 2_000
+    pieces = ""
+    place: dict[str, int] = {}
+    while True:
+        outcome = asked(desk, "read_note", name="wide", **place)
+        assert tokens(outcome.text) <= 2_000
+        pieces += outcome.value["text"].removesuffix(" …") if outcome.value else ""
+        following = re.search(r"from_line=(\d+)(?:, from_char=(\d+))?$", outcome.text)
+        if not following:
+            break
+        place = {"from_line": int(following[1]), "from_char": int(following[2] or 1)}
+    assert pieces == f"{words}\nlast"
+    assert "line 2 has 4 characters, not 9" in asked(desk, "read_note", name="wide", from_line=2, from_char=9).text
 
 
 @pytest.mark.parametrize(
