@@ -14,7 +14,8 @@ from .options import Invocation, json_option
 from .output import Piece, say, say_json, tell
 
 if TYPE_CHECKING:
-    from ..memory.lines import Entity, Relation
+    from ..library import Brain
+    from ..memory.lines import Entity, Graph, Relation
     from ..memory.operations import KnowledgeGraph
 
 SHOWN = 12
@@ -128,37 +129,54 @@ def rebuild(invocation: Invocation, yes: bool, project: Path | None, as_json: bo
 
     Only what is not there yet is proposed. Nothing is removed: facts that a person or an agent added stay.
     """
-    from ..journal.facts import below
-    from ..journal.proposals import LinkedNote, proposed
-
-    folder = project_folder(project)
-    knowledge = _graph(folder)
     with invocation.open_brain() as brain:
-        notes = [
-            LinkedNote(note.title, note.type, note.description, below(Path(note.path), folder), links)
-            for note, links in (brain.linked() if brain.sources() else ())
-            if note.kind == "markdown" and Path(note.path).is_relative_to(folder)
-        ]
-    found = proposed(notes, folder)
-    known = knowledge.file.read()
-    names = {entity.name for entity in known.entities}
-    entities = [entity for entity in found.entities if entity.name not in names]
-    keys = {relation.key for relation in known.relations}
-    relations = [relation for relation in found.relations if relation.key not in keys]
+        found = missing_facts(brain, project_folder(project))
+    entities, relations = found.entities, found.relations
     if yes:
-        knowledge.create_entities(entities)
-        knowledge.create_relations(relations)
+        add_facts(found, project_folder(project))
     if as_json:
         say_json({"entities": [e.shown() for e in entities], "relations": [r.shown() for r in relations], "added": yes})
         return Exit.DONE
-    for entity in entities:
-        say(Piece(f"+ {entity.name}", "match"), Piece(f"  {entity.type}", "dim"))
-    for relation in relations:
-        say(Piece(f"+ {relation.source} {relation.type} {relation.target}", "match"))
+    say_facts(found)
     say(f"{len(entities)} entities and {len(relations)} relations {'were added' if yes else 'are proposed'}")
     if not yes and (entities or relations):
         tell("nothing was written: add --yes to add them")
     return Exit.DONE
+
+
+def missing_facts(brain: Brain, folder: Path, within: Path | None = None) -> Graph:
+    """What the notes of a project would add to its graph: those ``within`` a place only, where one is named."""
+    from ..journal.facts import below
+    from ..journal.proposals import LinkedNote, proposed
+    from ..memory.lines import Graph
+
+    notes = [
+        LinkedNote(note.title, note.type, note.description, below(Path(note.path), folder), links)
+        for note, links in (brain.linked() if brain.sources() else ())
+        if note.kind == "markdown" and Path(note.path).is_relative_to(within or folder)
+    ]
+    found, known = proposed(notes, folder), _graph(folder).file.read()
+    names = {entity.name for entity in known.entities}
+    keys = {relation.key for relation in known.relations}
+    return Graph(
+        tuple(entity for entity in found.entities if entity.name not in names),
+        tuple(relation for relation in found.relations if relation.key not in keys),
+    )
+
+
+def add_facts(found: Graph, folder: Path) -> None:
+    """Write entities and relations into a project's graph."""
+    knowledge = _graph(folder)
+    knowledge.create_entities(found.entities)
+    knowledge.create_relations(found.relations)
+
+
+def say_facts(found: Graph) -> None:
+    """A line for each."""
+    for entity in found.entities:
+        say(Piece(f"+ {entity.name}", "match"), Piece(f"  {entity.type}", "dim"))
+    for relation in found.relations:
+        say(Piece(f"+ {relation.source} {relation.type} {relation.target}", "match"))
 
 
 def _draw(entity: Entity, relations: tuple[Relation, ...]) -> None:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
+from ..answering.quoting import quote, word_pattern
+from ..moments import local, shown
 from .exits import Exit
 from .facets import facets_as_json, say_facets
-from .moments import local, shown
 from .options import Filters, Invocation, WrongUsage, filter_options, json_option, make_filter, mode_option
 from .output import Piece, clean, say, say_json, say_verbatim, tell
-from .quote import quote, word_pattern
 
 if TYPE_CHECKING:
     from ..types import Hit, Mode, SearchResult
@@ -126,10 +126,29 @@ def search(
             }
         )
         return Exit.DONE
-    pattern = word_pattern(query)
-    width = min(shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns, MAX_WIDTH)
     for reading in result.understood:
         tell(Piece(reading, "dim"))
+    say_hits(result, explain=explain)
+    if counted:
+        say()
+        say_facets(counted)
+    for notice in result.notices:
+        tell(Piece(f"note: {notice}", "dim"))
+    told = result.notices and (word_pattern(query) is None or nothing_indexed)
+    if not result.hits and not told:
+        for advice in _advice(result, filtered=wanted != type(wanted)()):
+            tell(advice)
+    if result.cursor and (cursor or invocation.verbose):
+        tell(Piece(f"more: the same search with --cursor {result.cursor}", "dim"))
+    if invocation.verbose:
+        tell(Piece(" ".join(f"{stage} {ms:.0f} ms" for stage, ms in result.timings_ms.items()), "dim"))
+    return Exit.DONE
+
+
+def say_hits(result: SearchResult, *, explain: bool = False) -> None:
+    """Each hit with its place, what is known of its document, and the lines that hold words of the question."""
+    pattern = word_pattern(result.query)
+    width = min(shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns, MAX_WIDTH)
     for position, hit in enumerate((*result.hits, *result.rolled_up)):
         if position:
             say()
@@ -142,20 +161,6 @@ def search(
             say("    ", Piece(f"the same also in: {', '.join(dict.fromkeys(hit.also_in))}", "dim"))
         if explain:
             _say_explanation(hit)
-    if counted:
-        say()
-        say_facets(counted)
-    for notice in result.notices:
-        tell(Piece(f"note: {notice}", "dim"))
-    told = result.notices and (pattern is None or nothing_indexed)
-    if not result.hits and not told:
-        for advice in _advice(result, filtered=wanted != type(wanted)()):
-            tell(advice)
-    if result.cursor and (cursor or invocation.verbose):
-        tell(Piece(f"more: the same search with --cursor {result.cursor}", "dim"))
-    if invocation.verbose:
-        tell(Piece(" ".join(f"{stage} {ms:.0f} ms" for stage, ms in result.timings_ms.items()), "dim"))
-    return Exit.DONE
 
 
 def hit_as_json(hit: Hit, *, explain: bool) -> dict[str, object]:

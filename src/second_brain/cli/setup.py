@@ -89,6 +89,7 @@ def _prepare(invocation: Invocation, folder: Path, *, remove: bool, yes: bool) -
     if not folder.is_dir():
         raise click.BadParameter(f"{folder} is no folder")
     with invocation.open_brain() as brain:
+        brain.must_see_all("prepare a project")
         settings = brain.settings
         made = prepared(settings, folder)
         planned = changes(folder, _brain(invocation), remove=remove, made=made)

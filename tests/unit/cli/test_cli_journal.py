@@ -125,3 +125,42 @@ def test_the_graph_is_proposed_from_notes_decisions_and_lessons(brain: Brain, pr
     assert entities["Ada"] == ["keeps the pumps (source: Ada.md)"]
     assert {"type": "relation", "from": "Ada", "to": "Pump LP-9", "relationType": "links_to"} in graph_of(project)
     assert "0 entities and 0 relations" in brain("graph", "rebuild").out
+
+
+def test_recall_brings_lessons_graph_and_notes_together_and_writes_nothing(brain: Brain, project: Path) -> None:
+    """Each with the place where it stands; as JSON for programs; a topic that nobody knows is said to be unknown."""
+    (project / "log.md").write_text("# Log\n\nThe pump of hall 2 leaked.\n")
+    (project / "lp9.md").write_text("---\ntype: system\ndescription: The pump of hall 2.\n---\n# LP-9\n\nIt leaks.\n")
+    assert brain("add", project).code == 0
+    ingested = brain("ingest", project / "lp9.md")
+    assert (ingested.code, "+ LP-9  system" in ingested.out) == (0, True)
+    assert "(source: lp9.md)" in str(graph_of(project))
+    assert brain("ingest", project / "log.md").out.endswith("0 entities and 0 relations were added\n")
+    brain("learn", "When the pump leaks, change the seal.")
+    before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
+    said = brain("recall", "pump", "leaks").out
+    assert f"{project}/docs/lessons.md:" in said
+    assert "The pump of hall 2. (source: lp9.md)" in said
+    assert f"{project}/log.md:" in said
+    told = json.loads(brain("recall", "pump", "--json").out)
+    assert [lesson["id"] for lesson in told["lessons"]] == ["L-0001"]
+    assert [entity["name"] for entity in told["entities"]] == ["LP-9"]
+    assert {Path(hit["path"]).name for hit in told["hits"]} >= {"log.md", "lp9.md"}
+    assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
+
+
+def test_a_folder_that_lies_in_no_source_becomes_one_when_it_is_ingested(brain: Brain, tmp_path: Path) -> None:
+    """A file alone does not: the error says what to type."""
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "a.md").write_text("The heron.\n")
+    refused = brain("ingest", folder / "a.md")
+    assert (refused.code, "lies in no source" in refused.err, "brain add" in refused.err) == (1, True, True)
+    assert "source 'elsewhere'" in brain("ingest", folder, "--no-graph").out
+    assert "a.md" in brain("search", "heron", "--mode", "lexical").out
+
+
+def test_setup_of_a_project_needs_a_view_of_everything(brain: Brain, project: Path) -> None:
+    """Refused before anything is written."""
+    assert brain("--privacy", "work", "setup", "project", "--project", project, "--yes").code == 1
+    assert list(project.iterdir()) == [project / ".git"]
