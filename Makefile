@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 SETS ?= $(wildcard ../shared/eval)
 
-.PHONY: demo test lint eval baseline bench clients docs format clean
+.PHONY: demo test lint eval baseline bench clients axe docs format clean
 
 demo: $(VENV)/.brain ## index the example vault and ask it a few questions
 	@sh scripts/demo.sh $(BIN)
@@ -28,14 +28,22 @@ baseline: $(VENV)/.test ## move the baseline of the quality gate: for a commit o
 bench: $(VENV)/.bench ## speed and memory, as ratios, in one run
 	$(BIN)/python bench/run.py
 	$(BIN)/python bench/servers.py
+	$(BIN)/python bench/qdrant.py
 
 clients: tests/clients/node_modules ## another SDK's client, which tests try the servers with; needs npm
 
 tests/clients/node_modules: tests/clients/package.json
 	@cd tests/clients && npm install --no-package-lock --no-audit --no-fund --silent && touch node_modules
 
+axe: tests/browser/node_modules ## the accessibility check that browser tests run; needs npm
+
+tests/browser/node_modules: tests/browser/package.json
+	@cd tests/browser && npm install --no-package-lock --no-audit --no-fund --silent && touch node_modules
+
 docs: $(VENV)/.test ## write the generated reference
 	$(BIN)/python -m second_brain.cli.reference docs/reference
+	$(BIN)/python -m second_brain.servers.api.openapi docs/reference/openapi.json
+	$(BIN)/python scripts/scale_model.py docs
 
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix -q .

@@ -99,7 +99,7 @@ def memory_mb(pid: int) -> float:
 
 def percentiles(times: list[float]) -> str:
     ordered = sorted(times)
-    return f"p50 {statistics.median(ordered) * 1000:.0f} ms, p95 {ordered[int(len(ordered) * 0.95)] * 1000:.0f} ms"
+    return f"p50 {statistics.median(ordered) * 1000:.3g} ms, p95 {ordered[int(len(ordered) * 0.95)] * 1000:.3g} ms"
 
 
 def brain(home: Path, *arguments: str) -> list[str]:
@@ -220,6 +220,38 @@ def over_http(home: Path, rows: list[tuple[str, str]], server: int, port: int) -
             connection.close()
 
 
+def api_beside_library(home: Path, rows: list[tuple[str, str]], port: int) -> None:
+    """The same questions to the API over a kept connection, and to the library in this process, in turns."""
+    with Brain.open(home, environment={}) as brain, closing(http.client.HTTPConnection("127.0.0.1", port)) as line:
+        token = tokens.add(brain.settings, "bench-api", "secret", changes=False)
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+
+        def over_api(question: str, mode: str) -> None:
+            line.request("POST", "/api/v1/search", json.dumps({"query": question, "mode": mode}), headers)
+            response = line.getresponse()
+            assert response.status == 200, response.read()
+            json.loads(response.read())
+
+        for mode in ("lexical", "hybrid", "agentic"):
+            times: dict[str, list[float]] = {"library": [], "api": []}
+            for number in range(ROUNDS * 5):
+                for question in QUESTIONS:
+                    for name, ask in (("library", lambda q, m: brain.search(q, mode=m)), ("api", over_api)):
+                        began = time.perf_counter()
+                        ask(question, mode)
+                        if number:
+                            times[name].append(time.perf_counter() - began)
+            ratio = statistics.median(times["api"]) / statistics.median(times["library"])
+            slow = [sorted(taken)[int(len(taken) * 0.95)] for taken in (times["api"], times["library"])]
+            rows.append(
+                (
+                    f"API beside the library, {mode}, warm",
+                    f"{percentiles(times['api'])}; library {percentiles(times['library'])};"
+                    f" {ratio:.2f} times at p50, {slow[0] / slow[1]:.2f} at p95",
+                )
+            )
+
+
 def main() -> None:
     """Index the example vault, measure, print the table."""
     rows: list[tuple[str, str]] = []
@@ -235,6 +267,7 @@ def main() -> None:
         with shared_server(home) as (process, port):
             over_pipes(home, rows, server=process)
             over_http(home, rows, process, port)
+            api_beside_library(home, rows, port)
     print("| what | measured |\n|---|---|")
     for what, measured in rows:
         print(f"| {what} | {measured} |")

@@ -21,7 +21,7 @@ import numpy as np
 from second_brain import wiring
 from second_brain.answering.confidence import DOUBTFUL, Evidence, measure
 from second_brain.evals.questions import NOW, half
-from second_brain.evals.vaults import default_settings
+from second_brain.evals.vaults import cached_index, default_settings
 from second_brain.index.sqlite.store import SqliteIndex
 from second_brain.retrieval import Retriever
 from second_brain.types import Query
@@ -74,7 +74,7 @@ def cases(sets: Path, cache: Path) -> Iterator[Case]:
     """Every question in every corpus it is put to."""
     settings = default_settings()
     embedder = wiring.embedder(settings, settings.model_cache)
-    homes = {"golden": cache / "golden" / "index.db"}
+    homes = {"golden": cached_index(cache, Path("example-vault"))}
     homes |= {path.parent.parent.name: path for path in sorted(cache.glob("*-*/*/index.db"))}
     asked = {name: questions(name, sets) for name in homes if name != "chunking-spans"}
     for corpus, path in homes.items():

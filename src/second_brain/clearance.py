@@ -8,15 +8,22 @@ exist that they would otherwise lead to.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from .config import Settings
+from .errors import NotFound, UsageError
 from .graph.links import LinkResolver
 from .index.sqlite.counting import leads_to_a_note
 from .index.sqlite.store import SqliteIndex
 from .records import StoredLink
+from .sources.paths import normalize_relative
 from .types import Filter
+
+MOST_CONDITIONS = 100
+"""Tags, or parts of the title, of one filter."""
 
 
 def stricter(settings: Settings, label: str, other: str) -> str:
@@ -36,6 +43,44 @@ def visible_settings(settings: Settings, label: str) -> Settings:
         return settings
     allowed = settings.labels_up_to(label)
     return replace(settings, sources=tuple(source for source in settings.sources if source.privacy in allowed))
+
+
+def no_source(settings: Settings, name: str) -> NotFound:
+    """The error for a name that no source has."""
+    known = ", ".join(source.name for source in settings.sources) or "none yet"
+    return NotFound(f"no source is named '{name}'; sources: {known}", hint="see `brain sources`")
+
+
+def allowed(index: SqliteIndex, settings: Settings, clearance: str, filter: Filter) -> Filter:
+    """The filter without what somebody with this clearance may not see by the settings of now, its path in normal form.
+
+    The one place where a view is limited. The labels in the index are those of the last sync. Raises NotFound for a
+    source that nobody knows, or that is not to be seen, and UsageError for more conditions than a query can hold.
+    """
+    for name, values in (("tags", filter.tags), ("titles", filter.titles)):
+        if len(values) > MOST_CONDITIONS:
+            raise UsageError(f"a filter of {len(values)} {name} is too long: all must match, {MOST_CONDITIONS} at most")
+    if clearance:
+        seen = settings.labels_up_to(clearance)
+        asked = seen if filter.privacy is None else filter.privacy
+        filter = replace(filter, privacy=tuple(label for label in asked if label in seen))
+    known = {source.name for source in settings.sources}
+    if not clearance:
+        known |= {name for name, _, _ in index.freshness()}
+    for name in filter.sources:
+        if name not in known:
+            raise no_source(settings, name)
+    filter = replace(filter, path_prefix=_prefix(filter.path_prefix))
+    if filter.privacy is None:
+        return filter
+    names = filter.sources or sorted(known)
+    allowed = tuple(name for name in names if settings.label(name, "") in filter.privacy)
+    return replace(filter, sources=allowed) if allowed else replace(filter, privacy=())
+
+
+def _prefix(path: str) -> str:
+    """A path prefix in the form that uris have. An absolute one keeps its spelling, which the disk's may be."""
+    return re.sub(r"/(?:\.?/)+", "/", path) if Path(path).is_absolute() else normalize_relative(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +113,12 @@ class VisibleLinks:
             for source in sources
             for link in self._led_elsewhere(f"{source}/")
         )
+
+    def led_elsewhere(self) -> list[StoredLink]:
+        """The links that lead to another note than for those who see everything, or to none; of all sources."""
+        if self.filter.privacy is None:
+            return []
+        return [link for source in self.filter.sources for link in self._led_elsewhere(f"{source}/")]
 
     def _led_elsewhere(self, uri: str) -> list[StoredLink]:
         """The links of the source of ``uri`` whose target may not be seen, as they are resolved without it."""

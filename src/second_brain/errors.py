@@ -4,7 +4,11 @@
     ├── ConfigError          a setting is missing, misspelt or out of range
     ├── UsageError           the request itself cannot be answered as asked
     │   ├── NotFound         no such source, document or path
-    │   └── Ambiguous        several documents answer to this name
+    │   ├── Ambiguous        several documents answer to this name
+    │   ├── NotAllowed       the asker's token does not reach so far
+    │   └── GenerationMismatch  another generation of the index answers than the asker expects
+    ├── Busy                 the server takes no more just now; the same request may go through later
+    ├── Unreachable          another machine's brain gives no answer that can be used
     ├── MissingExtra         the feature needs a package that is not installed
     ├── SourceError          a source cannot be listed
     │   └── SourceRemoved    the source was removed while it was being read
@@ -16,7 +20,9 @@
         ├── IndexLocked      another process is writing and did not finish in time
         ├── IndexDamaged     the file is not a sound index
         ├── IndexFormat      the file was written by another version
-        └── DiskFull         there is no room to write
+        ├── DiskFull         there is no room to write
+        ├── BackendAway      the search backend does not answer; the catalogue can
+        └── BackendMismatch  the search backend holds something else than this index writes
 
 A subclass exists where a caller would act differently.
 The message names the thing, the value found and what was expected; ``hint`` says what to type next.
@@ -51,6 +57,26 @@ class Ambiguous(UsageError):
     def __init__(self, message: str, candidates: list[str], *, hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.candidates = candidates
+
+
+class NotAllowed(UsageError):
+    """Who asks has no token, or one that does not reach so far."""
+
+
+class GenerationMismatch(UsageError):
+    """Another generation of the index answers than the asker expects: its answers would differ silently."""
+
+
+class Busy(BrainError):
+    """The server takes no more just now; ``retry_after_s`` is how long it asks to be left alone."""
+
+    def __init__(self, message: str, *, retry_after_s: float = 1.0, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after_s = retry_after_s
+
+
+class Unreachable(BrainError):
+    """The brain on another machine gives no answer that can be used; what is kept here may do."""
 
 
 class MissingExtra(BrainError):
@@ -105,3 +131,11 @@ class IndexFormat(StorageError):
 
 class DiskFull(StorageError):
     """There is no room to write; what was there before is still there."""
+
+
+class BackendAway(StorageError):
+    """The search backend does not answer, or another process holds it; the catalogue can answer."""
+
+
+class BackendMismatch(StorageError):
+    """The search backend holds something else under our names than this index writes; it is left as it is."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from . import keeping
 from .clearance import VisibleLinks
 from .config import Settings
+from .generations import embedder_notice
 from .index.sqlite.check import Finding, repair
 from .index.sqlite.counting import count_uncoded
 from .index.sqlite.store import SqliteIndex
@@ -27,10 +28,8 @@ def status(
     synced = [state.synced for state in states if state.synced]
     wanted = embedder.identity
     told = list(notices)
-    if stats.embedder and stats.embedder != wanted:
-        told.append(
-            f"the index holds vectors of '{stats.embedder}', the settings ask for '{wanted}'; run `brain embed`"
-        )
+    if notice := embedder_notice(settings, index, wanted):
+        told.append(notice)
     elif stats.waiting:
         told.append(f"{stats.waiting:,} of {stats.chunks:,} passages wait for a vector; run `brain embed`")
     elif settings.late and isinstance(embedder, TokenEmbedder):
@@ -63,6 +62,7 @@ def status(
         last_sync=max(synced) if synced else None,
         sources=tuple(states),
         notices=tuple(told),
+        generation=settings.generation,
     )
 
 
@@ -91,7 +91,7 @@ def findings_for_guests(findings: Iterable[Finding]) -> list[Finding]:
     kept = [finding for finding in findings if finding.name in ("sqlite", "place", "index")]
     told = [replace(finding, fixable=False) for finding in kept if finding.severity in ("ok", "note")]
     told += [finding for finding in kept if finding.name in ("sqlite", "place") and finding not in told]
-    others = [finding for finding in findings if finding.name in ("index", "terms", "chunks", "vectors")]
+    others = [finding for finding in findings if finding.name in ("index", "terms", "chunks", "vectors", "generations")]
     if any(finding.severity == "error" for finding in others):
         told.append(Finding("index", "error", "the index has a problem", "its owner sees which with `brain doctor`"))
     return told

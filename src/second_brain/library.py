@@ -11,71 +11,71 @@ from __future__ import annotations
 
 import copy
 import os
-import re
 import shutil
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from functools import partial
+from datetime import UTC, datetime
+from functools import partial, wraps
 from pathlib import Path
 from types import TracebackType
+from typing import Concatenate, ParamSpec, TypeVar
 
 from . import clearance as clearances
-from . import config, health, ingest, keeping, wiring
+from . import collecting, config, generations, health, ingest, keeping, naming, wiring
 from .answering.answerer import Answerer
 from .answering.encoding import RememberingEmbedder, remembering
 from .answering.reading import read
 from .answering.reranking import Reranking
 from .config import EndpointSettings, ModelSettings, Settings, SourceSettings
-from .errors import Ambiguous, ConfigError, NotFound, UsageError
-from .index.lock import sync_lock
+from .errors import Ambiguous, ConfigError, EmbedderMismatch, NotFound, StorageError, UsageError
+from .freshness import file_notes, index_notices
+from .index.lock import WAIT_S, sync_lock
 from .index.sqlite.check import Finding, examine
-from .index.sqlite.facets import Facets, count_facets, telling_match
+from .index.sqlite.facets import count_facets, telling_match
 from .index.sqlite.store import SqliteIndex
-from .protocols import Embedder, Progress
+from .protocols import Embedder, Progress, Reranker
 from .ranking import adjust
 from .ranking.adjust import SourceRules
-from .records import Note, Status, StoredDocument
+from .records import CollectionState, Facets, Note, Status, StoredDocument
 from .retrieval import Retriever
-from .sources.fingerprints import fingerprint, folder_state
-from .sources.paths import disk_bytes, normalize_relative
-from .targets import chosen_sources, lies_at, no_source
+from .targets import chosen_sources, lies_at
 from .types import Document, EmbedReport, Filter, Hit, Mode, Query, SearchResult, SyncReport
 
-OLD_AFTER = timedelta(days=1)
-"""A search says how old the index is when the last comparison with the disk is longer ago."""
-
-
-_NOTE_LINK = re.compile(r"^note:([^#]+)#\d+$")
-"""How summaries name the turn of a session: ``note:3f2a1c9b#4``."""
-
-
-_LINE = re.compile(r":\d+$")
-"""Hits are shown with the line that they begin on."""
-
-SHORTEST_ID = 6
-"""Digits of a passage's id that are shown at least."""
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def _silent(stage: str, done: int, total: int | None) -> None:
     """Progress that nobody watches."""
 
 
+def _steady(method: Callable[Concatenate[Brain, P], R]) -> Callable[Concatenate[Brain, P], R]:
+    """All of one call is answered by one generation, whatever is promoted meanwhile."""
+
+    @wraps(method)
+    def steady(self: Brain, /, *arguments: P.args, **named: P.kwargs) -> R:
+        with self._shared.followed.held():
+            return method(self, *arguments, **named)
+
+    return steady
+
+
 class _Shared:
     """What all views of one brain have in common."""
 
-    def __init__(self, settings: Settings, reading: Callable[[], Settings] | None) -> None:
-        self.settings = settings
+    def __init__(self, settings: Settings, reading: Callable[[], Settings] | None, generation: str) -> None:
+        self.followed = generations.Followed(settings, self._open_index, generation)
         self.reading = reading
         self.stamp: object = None  # of nothing yet: what changed while it was read is read at the first look
         self.lock = threading.Lock()
-        self.index: SqliteIndex | None = None
-        self.embedder: Embedder | None = None
+        self.embedders: dict[str, Embedder] = {}
         self.remembering: RememberingEmbedder | None = None
         self.reranking: tuple[ModelSettings, Reranking] | None = None
+
+    def _open_index(self, settings: Settings) -> SqliteIndex:
+        return wiring.index(settings, collections=lambda: self.followed.settings.collections)
 
 
 class Brain:
@@ -89,9 +89,14 @@ class Brain:
     """
 
     def __init__(
-        self, settings: Settings, *, clearance: str = "", reading: Callable[[], Settings] | None = None
+        self,
+        settings: Settings,
+        *,
+        clearance: str = "",
+        reading: Callable[[], Settings] | None = None,
+        generation: str = "",
     ) -> None:
-        self._shared = _Shared(settings, reading)
+        self._shared = _Shared(settings, reading, generation or settings.generation)
         self.clearance = clearances.stricter(settings, clearance.lower(), "")
 
     @classmethod
@@ -102,6 +107,7 @@ class Brain:
         index: str | os.PathLike[str] | None = None,
         environment: Mapping[str, str] | None = None,
         clearance: str = "",
+        generation: str = "",
     ) -> Brain:
         """The brain whose settings are in ``home`` (default ``$BRAIN_HOME``, else the platform's folder).
 
@@ -110,28 +116,34 @@ class Brain:
             index: the index file, before ``$BRAIN_INDEX`` and the default.
             environment: instead of ``os.environ``.
             clearance: the highest privacy label that may be seen; '' for everything.
+            generation: the name of one that answers whichever is current; '' for the current one.
 
         Raises:
             ConfigError: a settings file is wrong.
             UsageError: there is no such label.
         """
         reading = partial(config.load, home, index=index, environment=environment)
-        return cls(_read(reading, clearance), clearance=clearance, reading=reading)
+        return cls(_read(reading, clearance), clearance=clearance, reading=reading, generation=generation)
+
+    def at(self, generation: str) -> Brain:
+        """The same brain opened on a generation by its name, whichever is current; to be closed by itself."""
+        settings, reading = self._shared.followed.settings, self._shared.reading
+        return Brain(settings, clearance=self.clearance, reading=reading, generation=generation)
 
     def follow(self) -> None:
-        """Take over what the settings files say by now, for all views: whoever keeps a brain open for long asks first.
+        """Take over what the settings files say by now, and the generation that is current, for all views.
 
-        Cost: three looks at the disk while nothing changed. Raises ConfigError; then all is as it was.
+        Whoever keeps a brain open for long asks first; what is being answered meanwhile ends as it began.
+        Cost: four looks at the disk while nothing changed. Raises ConfigError, StorageError; then all is as it was.
         """
         shared = self._shared
         with shared.lock:
-            stamp = config.stamp(shared.settings.home)
-            if shared.reading is None or stamp == shared.stamp:
+            settings = shared.followed.settings
+            stamp = (config.stamp(settings.home), generations.stamp(settings))
+            if stamp == shared.stamp:
                 return
-            settings = _read(shared.reading, self.clearance)
-            if settings.models.embedder != shared.settings.models.embedder:
-                shared.embedder = shared.remembering = None
-            shared.settings, shared.stamp = settings, stamp
+            shared.followed.take(_read(shared.reading, self.clearance) if shared.reading else settings)
+            shared.stamp = stamp
 
     def seen_by(self, label: str) -> Brain:
         """A view of this brain up to a privacy label, never beyond this one's own: the same index and embedder.
@@ -139,13 +151,31 @@ class Brain:
         Closing it closes both. Raises UsageError for an unknown label.
         """
         view = copy.copy(self)
-        view.clearance = clearances.stricter(self._shared.settings, self.clearance, label.lower())
+        view.clearance = clearances.stricter(self._shared.followed.settings, self.clearance, label.lower())
         return view
+
+    def seen_as_set(self) -> Brain:
+        """The view that `see:` of settings.yaml asks for: this one, if it asks for none."""
+        return self.seen_by(self._shared.followed.settings.see)
 
     @property
     def settings(self) -> Settings:
-        """The settings of now, without the sources that this view does not show."""
-        return clearances.visible_settings(self._shared.settings, self.clearance)
+        """The settings of now, placed on the generation that is open; without the sources that this view hides.
+
+        Raises StorageError when it is unknown which generation is current.
+        """
+        return clearances.visible_settings(self._shared.followed.now().settings, self.clearance)
+
+    @property
+    def settings_as_read(self) -> Settings:
+        """The settings on no generation yet, also where it is unknown which one is current."""
+        self.must_see_all("read all settings")
+        return self._shared.followed.settings
+
+    @property
+    def generation(self) -> str:
+        """The name of the generation that answers."""
+        return self._shared.followed.now().settings.generation
 
     def must_see_all(self, deed: str) -> None:
         """Raise UsageError in a view that does not show everything: it may not do this (``deed``: a verb)."""
@@ -165,8 +195,7 @@ class Brain:
 
     def close(self) -> None:
         """Close the index."""
-        if self._shared.index is not None:
-            self._shared.index.close()
+        self._shared.followed.close()
 
     @property
     def index(self) -> SqliteIndex:
@@ -177,17 +206,37 @@ class Brain:
     @property
     def _index(self) -> SqliteIndex:
         """The index, for queries whose filter is ``_allowed``."""
-        with self._shared.lock:
-            if self._shared.index is None:
-                self._shared.index = SqliteIndex(self._shared.settings.index)
-            return self._shared.index
+        return self._shared.followed.now().index.get()
 
     def embedder(self) -> Embedder:
-        """The embedder that models.yaml names."""
+        """The embedder of the vectors that the index holds, as long as it is installed; else ``wanted_embedder``."""
+        wanted, held = self.wanted_embedder(), self._index.vectors.embedder
+        if held in ("", wanted.identity):
+            return wanted
         with self._shared.lock:
-            if self._shared.embedder is None:
-                self._shared.embedder = wiring.embedder(self.settings, self.settings.model_cache)
-            return self._shared.embedder
+            known = self._shared.embedders
+            found = known.get(held) or wiring.embedder_of(held, self.settings.model_cache)
+            if found is not None:
+                known[held] = found
+            return found or wanted
+
+    def embedder_notice(self) -> str:
+        """What there is to tell when the index holds vectors of another embedder than models.yaml names, else ''."""
+        return generations.embedder_notice(self.settings, self._index, self.wanted_embedder().identity)
+
+    def wanted_embedder(self) -> Embedder:
+        """The embedder that models.yaml names: that of the next generation, if the index holds vectors of another."""
+        settings = self.settings
+        with self._shared.lock:
+            known, name = self._shared.embedders, f"models.yaml: {settings.models.embedder}"
+            if name not in known:
+                made = wiring.embedder(settings, settings.model_cache)
+                known[name] = known.setdefault(made.identity, made)
+            return known[name]
+
+    def reranker(self) -> Reranker | None:
+        """The cross-encoder that models.yaml names, None without one: the same object that searches use."""
+        return self._answerer().reranking.ready()
 
     def fetch_models(self) -> list[str]:
         """Download the models of the hub that models.yaml names; returns their names. Nothing else ever downloads.
@@ -228,7 +277,7 @@ class Brain:
         place = wiring.default_root(kind or "markdown", os.environ) if path is None else config.as_named(path)
         kind = kind or wiring.kind_of(place, os.environ)
         with self._shared.lock:
-            self._shared.settings, added = config.add_source(
+            settings, added = config.add_source(
                 self.settings,
                 place,
                 name=name,
@@ -237,12 +286,13 @@ class Brain:
                 kinds=wiring.names("sources"),
                 may_be_file=kind in wiring.names("sources") and wiring.takes_files(kind),
             )
+            self._shared.followed.take(settings)
         return added
 
     def remove(self, name: str) -> int:
         """Take a source out of ``sources.yaml`` and of the index, never a file; returns how many documents went.
 
-        Our own copies of what an agent deleted go too: the user asked to forget it.
+        Out of every generation, and our own copies of what an agent deleted go too: the user asked to forget it.
 
         Raises:
             NotFound: neither knows such a source.
@@ -251,15 +301,25 @@ class Brain:
         configured = [source for source in self.settings.sources if source.name == name]
         indexed = any(state.name == name for state in self.index.sources())
         if not configured and not indexed:
-            raise no_source(self.settings, name)
+            raise clearances.no_source(self.settings, name)
         for source in configured:
             with self._shared.lock:
-                self._shared.settings = config.remove_source(self.settings, name)
+                self._shared.followed.take(config.remove_source(self.settings, name))
             shutil.rmtree(wiring.archive_folder(source, self.settings), ignore_errors=True)
-        return self.index.remove_source(name)
+            if source.path == wiring.received_folder(name, self.settings):
+                shutil.rmtree(source.path, ignore_errors=True)
+        removed = self.index.remove_source(name)
+        self.index.replicate(_silent)
+        for other in generations.listed(self.settings):
+            if other.name != self.generation and other.state != "failed":
+                with self.at(other.name) as brain:
+                    brain.index.remove_source(name)
+                    brain.index.replicate(_silent)
+        return removed
 
     # -- bringing it up to date --------------------------------------------------------------------------
 
+    @_steady
     def sync(
         self,
         targets: Sequence[str | os.PathLike[str]] = (),
@@ -267,6 +327,7 @@ class Brain:
         rebuild: bool = False,
         prune: bool = False,
         progress: Progress = _silent,
+        wait_s: float = WAIT_S,
     ) -> SyncReport:
         """Compare the sources with the index and write what differs (the lexical part; see ``embed``).
 
@@ -275,13 +336,17 @@ class Brain:
             rebuild: read everything again, as if nothing were indexed; vectors of unchanged texts are kept.
             prune: believe it when most of a source is missing.
             progress: ``(source name, items done, items in all)``.
+            wait_s: how long to wait for another process that is indexing.
 
         Raises:
             NotFound: a target is neither a source nor a path in one, or nothing is there and nothing was.
             IndexLocked: another process kept indexing for too long.
         """
         self.must_see_all("index")
-        with sync_lock(self.settings.index, progress=progress):
+        with sync_lock(self.settings.index, progress=progress, wait_s=wait_s):
+            if rebuild and not targets:
+                self.index.adopt()
+            self.index.check()
             if keeping.needs_masking(self.index, redact=self.settings.redact):
                 with sync_lock(self.settings.index, purpose="embed", progress=progress):
                     keeping.mask_older(self.index, redact=self.settings.redact, progress=progress)
@@ -313,6 +378,7 @@ class Brain:
         return SyncReport(
             tuple(source for report in reports for source in report.sources),
             sum(report.seconds for report in reports),
+            self.index.replicate(progress),
         )
 
     def _cleaning(self, setting: SourceSettings) -> Callable[[Document], Document]:
@@ -323,18 +389,60 @@ class Brain:
         """The document as it is kept: its language found, secrets masked unless ``redact: off``; offsets stay."""
         return keeping.kept(document, redact=self.settings.redact, project=project)
 
-    def embed(self, *, limit: int | None = None, progress: Progress = _silent) -> EmbedReport:
+    @_steady
+    def embed(
+        self,
+        *,
+        limit: int | None = None,
+        in_place: bool = False,
+        progress: Progress = _silent,
+        wait_s: float = WAIT_S,
+    ) -> EmbedReport:
         """Give every chunk that waits its vector, newest documents first; can be stopped and resumed at any point.
+
+        An index with many vectors of another embedder than models.yaml names keeps that one, until a new generation
+        takes its place: to drop the vectors first would be hours without search by meaning.
+
+        Args:
+            limit: stop after about so many passages.
+            in_place: drop the other embedder's vectors now, however many there are.
+            progress: ``("embed", passages done, passages in all)``.
+            wait_s: how long to wait for another process that is making vectors.
 
         Raises:
             ModelError: the embedder cannot be loaded.
+            EmbedderMismatch: the embedder whose vectors are to be kept is not installed.
+            IndexLocked: another process made vectors for more than ``wait_s`` seconds.
         """
         self.must_see_all("make vectors")
-        with sync_lock(self.settings.index, purpose="embed", progress=progress):
-            return ingest.embed(self.index, self.embedder(), progress=progress, limit=limit, late=self.settings.late)
+        with sync_lock(self.settings.index, purpose="embed", progress=progress, wait_s=wait_s):
+            index, wanted = self.index, self.wanted_embedder()
+            kept = not in_place and generations.keeps_embedder(self.settings, index, wanted.identity)
+            embedder = self.embedder() if kept else wanted
+            if kept and embedder.identity != index.vectors.embedder:
+                raise EmbedderMismatch(
+                    f"the index holds vectors of '{index.vectors.embedder}', which is not installed;"
+                    f" models.yaml asks for '{wanted.identity}'",
+                    hint="make an index beside it: `brain index --new-generation`; or drop its vectors first:"
+                    " `brain embed --in-place`",
+                )
+            index.check(embedder.dimensions)
+            report = ingest.embed(index, embedder, progress=progress, limit=limit, late=self.settings.late)
+        return replace(report, notices=self.index.replicate(progress))
+
+    # -- generations -------------------------------------------------------------------------------------
+
+    def roster(self) -> generations.Roster:
+        """All generations, and which is current. Raises StorageError when that is unknown."""
+        return generations.roster(self._shared.followed.settings)
+
+    def contents(self, generation: str) -> generations.Contents:
+        """What a generation holds, whichever is open; its file is not changed."""
+        return generations.contents(generations.file_of(self.settings_as_read, generation))
 
     # -- asking ------------------------------------------------------------------------------------------
 
+    @_steady
     def search(
         self,
         text: str,
@@ -347,6 +455,7 @@ class Brain:
         condensed: bool = False,
         strict: bool = False,
         cursor: str = "",
+        collections: Sequence[str] = (),
     ) -> SearchResult:
         """The passages that answer best, in order, with what the reader must know about them.
 
@@ -360,26 +469,29 @@ class Brain:
             condensed: for a reader: neighbouring passages of a document are one hit, copies are folded into the best.
             strict: leave out what its author has withdrawn, instead of ranking it lower.
             cursor: of an earlier page (``SearchResult.cursor``) of the same question.
+            collections: only the sources of these; empty means all.
 
         Raises:
             UsageError: ``limit`` is below 1, or the cursor is not of this question and index.
-            NotFound: the filter names a source that nobody knows.
+            NotFound: the filter names a source, or ``collections`` a collection, that nobody knows.
+            BackendMismatch: Qdrant holds something else under our names than this index writes.
         """
         if limit < 1:
             raise UsageError(f"the number of hits must be at least 1, not {limit}")
-        filter = self._allowed(filter)
+        filter = self._allowed(self.within(collections, filter))
         asked = replace(filter, without_status=tuple(sorted(adjust.DEPRECATED))) if strict else filter
         query = Query(text, now or datetime.now().astimezone(), limit, mode, asked, per_document, condensed)
         result = self._answerer().search(query, cursor)
 
         def looked_at(hit: Hit) -> Hit:
-            return replace(hit, notes=(*hit.notes, *self._disk_notes(hit.uri, hit.path)))
+            return replace(hit, notes=(*hit.notes, *file_notes(self._index, hit.uri, hit.path)))
 
         return replace(
             result,
             hits=tuple(map(looked_at, result.hits)),
             rolled_up=tuple(map(looked_at, result.rolled_up)),
-            notices=(*result.notices, *self._notices(query.now, filter)),
+            notices=(*result.notices, *index_notices(self._index, self.settings, query.now, filter)),
+            generation=self.generation,
         )
 
     def _answerer(self) -> Answerer:
@@ -412,6 +524,7 @@ class Brain:
                 self._shared.remembering = remembering(embedder)
             return self._shared.remembering
 
+    @_steady
     def facets(self, text: str = "", *, filter: Filter = Filter(), now: datetime | None = None) -> Facets:
         """How documents spread over sources, projects, kinds, types, languages, tags and time.
 
@@ -424,63 +537,10 @@ class Brain:
         return count_facets(self._index.database, asked.filter, match)
 
     def _allowed(self, filter: Filter = Filter()) -> Filter:
-        """The filter without what the asker may not see by the settings of now, its path in normal form.
+        """The filter without what the asker may not see: every query of ours takes its filter from here."""
+        return clearances.allowed(self._index, self.settings, self.clearance, filter)
 
-        The one place where a view is limited: every query of ours takes its filter from here. The labels in the
-        index are those of the last sync. Raises NotFound for a source that nobody knows, or that is not to be seen.
-        """
-        if self.clearance:
-            seen = self.settings.labels_up_to(self.clearance)
-            asked = seen if filter.privacy is None else filter.privacy
-            filter = replace(filter, privacy=tuple(label for label in asked if label in seen))
-        known = {source.name for source in self.settings.sources}
-        if not self.clearance:
-            known |= {name for name, _, _ in self._index.freshness()}
-        for name in filter.sources:
-            if name not in known:
-                raise no_source(self.settings, name)
-        filter = replace(filter, path_prefix=_prefix(filter.path_prefix))
-        if filter.privacy is None:
-            return filter
-        names = filter.sources or sorted(known)
-        allowed = tuple(name for name in names if self.settings.label(name, "") in filter.privacy)
-        return replace(filter, sources=allowed) if allowed else replace(filter, privacy=())
-
-    def _disk_notes(self, uri: str, path: str) -> Iterator[str]:
-        """Whether the file still is what was indexed: one stat."""
-        known = self._index.fingerprint(uri)
-        try:
-            now = fingerprint(os.stat(disk_bytes(path)), time.time_ns())  # noqa: PTH116
-        except FileNotFoundError:
-            yield "the file is gone or its disk is not there; run `brain index`"
-        except OSError as error:
-            yield f"the file cannot be looked at: {error.strerror}"
-        else:
-            if known and now.rstrip("~") != known.rstrip("~"):
-                yield "the file changed since it was indexed; run `brain index`"
-
-    def _notices(self, now: datetime, filter: Filter = Filter()) -> Iterator[str]:
-        """What is told of the index; where the asker may not see everything, only of what they may."""
-        guest = filter.privacy is not None
-        states = [state for state in self._index.freshness() if not guest or state[0] in filter.sources]
-        if not states and self.settings.sources:
-            yield "nothing is indexed yet: type `brain index`"
-        elif not states:
-            yield "the index is empty: type `brain add ~/notes` (the folder of your notes), then `brain index`"
-        synced = [when for _, when, _ in states if when]
-        if synced and now - max(synced) > OLD_AFTER:
-            days = (now - max(synced)).days
-            ago = "a day" if days == 1 else f"{days} days"
-            yield f"the index was last compared with the files {ago} ago; run `brain index`"
-        for name, _, unavailable in states:
-            if unavailable:
-                yield f"source '{name}' was not available at the last run" + ("" if guest else f": {unavailable}")
-            elif any(
-                folder_state(folder) != state and (not guest or self._index.lies_in(folder, filter))
-                for folder, state in self._index.folders(name).items()
-            ):
-                yield f"files of source '{name}' were added, renamed or removed since the last run; run `brain index`"
-
+    @_steady
     def get(self, name: str, *, filter: Filter = Filter()) -> Note:
         """A document by uri, path (absolute, below a source, or its end), title, alias, or the id of a chunk.
 
@@ -490,7 +550,7 @@ class Brain:
         """
         filter = self._allowed(filter)
         with self._index.database.snapshot():  # a document that is replaced meanwhile is not half the old one
-            found = self._find(name, filter)
+            found = naming.named(self._index, name, filter)
             if not found:
                 raise NotFound(
                     f"nothing in the index answers to '{name}'",
@@ -509,42 +569,30 @@ class Brain:
                 self._index.text(document.key),
                 tuple(links.outgoing(document.key, document.uri)),
                 tuple(links.backlinks(document.uri)),
-                tuple(self._disk_notes(document.uri, document.path)),
+                tuple(file_notes(self._index, document.uri, document.path)),
             )
 
-    def _find(self, name: str, filter: Filter) -> list[StoredDocument]:
-        name = _NOTE_LINK.sub(r"\1", name.strip())
-        if not name:
-            return []
-        found = self._index.find(name, filter) or self._index.find(_LINE.sub("", name), filter)
-        if not found and ("/" in name or "\\" in name or name.startswith(("~", "."))):
-            found = self._index.find(str(config.as_named(name)), filter)
-        if not found and len(name) >= 4 and all(char in "0123456789abcdef" for char in name):
-            keys = [key for key, _ in self._index.chunk_keys(name, filter)]
-            documents = {chunk.document.uri: chunk.document for chunk in self._index.chunks(keys).values()}
-            found = list(documents.values())
-        return found
-
+    @_steady
     def short_ids(self, ids: Iterable[str]) -> dict[str, str]:
         """For each passage's id the shortest beginning that names no other passage here, of 6 digits or more.
 
         One of them is a figure, so that no word is taken for an id.
         """
-        filter = self._allowed()
-        short = {}
-        for id in dict.fromkeys(ids):
-            length = SHORTEST_ID
-            while length < len(id) and (id[:length].isalpha() or len(self._index.chunk_keys(id[:length], filter)) > 1):
-                length += 1
-            short[id] = id[:length]
-        return short
+        return naming.short_ids(self._index, ids, self._allowed())
 
+    @_steady
     def recent(self, *, limit: int = 20, filter: Filter = Filter()) -> list[StoredDocument]:
         """Documents by date, newest first."""
         if limit < 1:
             raise UsageError(f"the number of notes must be at least 1, not {limit}")
         return self._index.recent(self._allowed(filter), limit)
 
+    @_steady
+    def visible(self, filter: Filter = Filter()) -> clearances.VisibleLinks:
+        """What this view shows of the index, for questions that are asked nowhere else: each passes on its filter."""
+        return clearances.VisibleLinks(self._index, self._allowed(filter))
+
+    @_steady
     def linked(self, *, limit: int = 100_000) -> list[tuple[StoredDocument, list[str]]]:
         """Every note, by uri, with the titles of the notes that it links to."""
         filter = self._allowed()
@@ -558,21 +606,45 @@ class Brain:
 
     # -- health ------------------------------------------------------------------------------------------
 
+    @_steady
     def status(self) -> Status:
         """What the index holds, how fresh it is, and what is wrong, as far as this view shows."""
         filter = self._allowed()
-        return health.status(self.settings, self._index, self.embedder(), filter, self._notices(_now(), filter))
+        notices = [
+            *index_notices(self._index, self.settings, _now(), filter),
+            *(() if self.clearance else generations.notices(self.settings)),
+        ]
+        notices += self._index.notices(filter)
+        return health.status(self.settings, self._index, self.wanted_embedder(), filter, notices)
+
+    def collections(self) -> tuple[CollectionState, ...]:
+        """The collections that hold something this view shows, the default one first: what, and how fresh."""
+        states = self._index.sources(self._allowed())
+        return collecting.states(self._collections(), states, self.settings.default_collection)
+
+    def _collections(self) -> dict[str, tuple[str, ...]]:
+        """The sources of each collection as far as this view shows."""
+        return collecting.members(self.settings, () if self.clearance else self._index.freshness())
+
+    def within(self, collections: Sequence[str], filter: Filter = Filter()) -> Filter:
+        """The filter narrowed to the sources of some collections. Raises NotFound for one that is not there."""
+        return collecting.within(self._collections(), collections, filter) if collections else filter
 
     def doctor(self, *, fix: bool = False) -> list[Finding]:
         """What is wrong with the index file, and where secrets were masked, each with its remedy.
 
         ``fix`` applies what loses nothing. In a view that does not show everything, only what it may know.
+        Without ``fix`` others may go on asking and writing meanwhile; a writer waits for about a second a gigabyte.
         """
         if fix:
             self.must_see_all("mend the index")
-        self.close()
-        path = self.settings.index
-        findings = examine(path)
+            self.close()
+        try:
+            path = self.settings.index
+        except StorageError as error:
+            told = Finding("generations", "error", str(error), error.hint)
+            return [told] if not self.clearance else health.findings_for_guests([told])
+        findings = [*examine(path), *(() if self.clearance else generations.findings(self.settings))]
         sound = path.exists() and not any(finding.severity == "error" for finding in findings)
         if sound:
             findings += keeping.examine_secrets(self._index, self._allowed(), redact=self.settings.redact)
@@ -581,9 +653,10 @@ class Brain:
         if fix and any(finding.fixable for finding in findings):
             with self._alone():
                 self.close()
-                self._shared.index = None
+                self._shared.followed.close(forget=True)
                 findings = health.mend(path, findings, redact=self.settings.redact, progress=_silent)
                 findings += keeping.examine_secrets(self._index, self._allowed(), redact=self.settings.redact)
+            self._index.replicate(_silent)
         return findings
 
     def compact(self) -> tuple[int, int]:
@@ -610,11 +683,6 @@ def _read(reading: Callable[[], Settings], clearance: str) -> Settings:
         if clearance:  # the message may name what this asker may not see
             raise ConfigError("a settings file is wrong", hint="its owner sees what with `brain status`") from None
         raise
-
-
-def _prefix(path: str) -> str:
-    """A path prefix in the form that uris have. An absolute one keeps its spelling, which the disk's may be."""
-    return re.sub(r"/(?:\.?/)+", "/", path) if Path(path).is_absolute() else normalize_relative(path)
 
 
 def _now() -> datetime:

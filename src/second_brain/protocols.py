@@ -5,14 +5,15 @@ A contract suite in ``second_brain.testing`` says what each implementation must 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
-import numpy as np
-import numpy.typing as npt
+from .types import Blob, Chunk, Document, Failure, Filter, Item, Ranking
 
-from .types import Blob, Chunk, Document, Failure, Item
+if TYPE_CHECKING:  # settings and servers name these seams and compute nothing
+    import numpy as np
+    import numpy.typing as npt
 
 Vectors: TypeAlias = "npt.NDArray[np.float32]"
 """float32, shape (n, dimensions), each row of unit norm."""
@@ -163,4 +164,46 @@ class ChatModel(Protocol):
 
     def complete(self, messages: Sequence[Message], *, max_tokens: int, deadline_s: float) -> Completion:
         """The answer. Raises DeadlineMissed, else ModelError; what failed is retried only where that is safe."""
+        ...
+
+
+@runtime_checkable
+class Index(Protocol):
+    """What ranks passages for one search. Keys are the catalogue's; what it tells of them is asked there.
+
+    It lives as long as one search and is asked from one thread. A ranking that it cannot make itself it takes from
+    the catalogue, and says so in ``notices``: no error ever looks like an empty result.
+    """
+
+    def lexical(
+        self,
+        terms: Sequence[str],
+        filter: Filter,
+        limit: int,
+        *,
+        phrases: Sequence[tuple[str, ...]] = (),
+        prefixed: Collection[str] = (),
+    ) -> Ranking:
+        """The best ``limit`` passages by BM25 for any of the terms or phrases, equal scores by id.
+
+        Words and lengths are weighed by all passages whatever the filter. Those of ``prefixed`` stand for all terms
+        that begin so.
+        """
+        ...
+
+    def dense(
+        self, vector: Vectors, filter: Filter, limit: int, *, script: int = 0, also: Sequence[int] = ()
+    ) -> Ranking:
+        """The ``limit`` passages nearest to a unit vector by cosine, equal scores by id, then those of ``also``.
+
+        ``script`` is the query's: scores of passages in others are raised, see ``VectorIndex.search``.
+        """
+        ...
+
+    def codes(self, keys: Sequence[int], width: int) -> dict[int, Codes]:
+        """The token codes of these passages, by key, ``width`` bytes a token; one without any is left out."""
+        ...
+
+    def notices(self, filter: Filter = Filter()) -> tuple[str, ...]:
+        """What the reader must know of how this search was answered, of what the filter lets through."""
         ...

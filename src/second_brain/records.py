@@ -76,6 +76,23 @@ class SourceState:
 
 
 @dataclass(frozen=True, slots=True)
+class CollectionState:
+    """A named set of sources, what they hold together, and how fresh the least fresh of them is.
+
+    ``synced`` is None while one was never compared; ``unavailable`` names those that could not be the last time.
+    """
+
+    name: str
+    default: bool
+    sources: tuple[str, ...]
+    documents: int
+    chunks: int
+    waiting: int
+    synced: datetime | None
+    unavailable: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """What the ranking needs to know of a chunk, without its text."""
 
@@ -109,7 +126,10 @@ class StoredChunk:
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """A document as the index holds it, without its text. ``date`` is its own date, else the file's."""
+    """A document as the index holds it, without its text. ``date`` is its own date, else the file's.
+
+    ``hash`` is that of the item's bytes (``Blob.hash``): what else has it is the same file.
+    """
 
     key: int
     uri: str
@@ -131,6 +151,23 @@ class StoredDocument:
     aliases: tuple[str, ...]
     metadata: Mapping[str, Any]
     warnings: tuple[str, ...]
+    hash: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Linking:
+    """A document as something that links: its name and labels, the bytes of its body, and its links to others.
+
+    ``name`` is folded as names are compared. ``links`` are (uri, bytes as written), those to documents that the asker
+    may see, in order, each uri once; characters of further links to the same are added up.
+    """
+
+    uri: str
+    name: str
+    type: str
+    tags: tuple[str, ...]
+    size: int
+    links: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +184,26 @@ class StoredLink:
     kind: str
     start: int
     by_alias: int
+
+
+Counts: TypeAlias = "tuple[tuple[str, int], ...]"
+"""(value, documents), the most frequent first, equal ones by value; documents without a value are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """Counts of documents by what each says of itself. Months are ``2031-05``, newest first, and so are years."""
+
+    documents: int
+    sources: Counts
+    projects: Counts
+    kinds: Counts
+    types: Counts
+    languages: Counts
+    tags: Counts
+    months: Counts
+    years: Counts
+    privacies: Counts = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,3 +260,4 @@ class Status:
     last_sync: datetime | None
     sources: tuple[SourceState, ...]
     notices: tuple[str, ...]
+    generation: str = ""

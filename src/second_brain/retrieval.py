@@ -9,19 +9,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .analysis import QueryTerms, match_expression, phrase_expression, query_terms
+from .analysis import QueryTerms, phrase_expression, query_terms
 from .analysis.scripts import script_of
 from .errors import BrainError, IndexLocked, ModelError
 from .index.sqlite.filters import fold_name
 from .index.sqlite.store import SqliteIndex
-from .protocols import Embedder, TokenEmbedder
+from .protocols import Embedder, Index, TokenEmbedder
 from .ranking import adjust, diversity
 from .ranking.adjust import Adjustments, SourceRules, Traits
 from .ranking.crossing import expected_words
@@ -39,6 +40,9 @@ DEEPER = 8
 
 LONGEST_NAME = 200
 """A query of more characters is not looked up as the name of a note."""
+
+NO_WORDS = "the query holds no word to search for: type some words"
+"""What is told of a query without words."""
 
 MIN_PREFIX = 3
 """A term that the index does not hold is looked for as the beginning of others from so many characters on."""
@@ -71,12 +75,14 @@ class _Watch:
 class _Question:
     """A query understood, with its vector and the rows of its tokens from the moment that they were needed.
 
-    ``held`` says which chunks hold each phrase of the query, ``script`` what the query is written in.
+    ``index`` ranks for this search. ``held`` says which chunks hold each phrase of the query, ``script`` what it is
+    written in.
     """
 
     query: Query
     terms: QueryTerms
     watch: _Watch
+    index: Index
     script: int = 0
     vector: Any = None
     rows: npt.NDArray[np.float32] | None = None
@@ -108,9 +114,8 @@ class Retriever:
         with watch("understand"):
             terms = query_terms(query.text)
         if not terms.terms:
-            notice = "the query holds no word to search for: type some words"
-            return SearchResult(query.text, query.mode, (), (notice,), watch.spent)
-        asked = _Question(query, terms, watch, script_of(query.text))
+            return SearchResult(query.text, query.mode, (), (NO_WORDS,), watch.spent)
+        asked = _Question(query, terms, watch, self.index.searching(), script_of(query.text))
         depth = min(max(MIN_CANDIDATES, self.index.chunk_count() // 200), MOST_CANDIDATES)
         depth = max(depth, 4 * query.limit)
         while True:
@@ -131,6 +136,7 @@ class Retriever:
             )
         if hits and mode == "hybrid" and not rankings[0].entries:
             notices.append("no note holds these words; these are the nearest in meaning")
+        notices += asked.index.notices(query.filter)
         return SearchResult(query.text, mode, hits, tuple(notices), watch.spent)
 
     def _best(
@@ -163,7 +169,7 @@ class Retriever:
         if query.mode in ("lexical", "hybrid"):
             try:
                 with watch("lexical"):
-                    rankings.append(self._lexical(query, asked.terms, depth))
+                    rankings.append(self._lexical(asked, depth))
                     asked.held = self._holding(query, asked.terms, depth)
             except BrainError as error:
                 failed = error
@@ -181,18 +187,18 @@ class Retriever:
                 raise failed
             if query.mode == "dense":
                 with watch("lexical"):
-                    rankings.append(self._lexical(query, asked.terms, depth))
+                    rankings.append(self._lexical(asked, depth))
         names = {ranking.name for ranking in rankings}
         if names >= {"lexical", "dense"}:
             return rankings, "hybrid"
         return rankings, "dense" if names == {"dense"} else "lexical"
 
-    def _lexical(self, query: Query, terms: QueryTerms, depth: int) -> Ranking:
+    def _lexical(self, asked: _Question, depth: int) -> Ranking:
         """The lexical ranking. What is counted to choose words and scale is what the asker may see at all.
 
         The scores themselves are FTS5's, which weighs words by all chunks (see ``TermIndex.search``).
         """
-        seen = Filter()
+        query, terms, seen = asked.query, asked.terms, Filter()
         if query.filter.privacy is not None:
             seen = Filter(sources=query.filter.sources, privacy=query.filter.privacy)
         frequencies = self.index.terms.frequencies(terms.terms, seen)
@@ -200,11 +206,11 @@ class Retriever:
         unknown = [term for term, count in frequencies.items() if count == 0 and len(term) >= MIN_PREFIX]
         # BM25 gives nothing to a term that half of the chunks hold; asking for it would only take time.
         telling = tuple(term for term, count in frequencies.items() if count * 2 <= total)
-        match = match_expression(replace(terms, terms=telling) if telling else terms, prefixed=unknown)
-        ranking = self.index.lexical(match, query.filter, depth)
+        ranks = partial(asked.index.lexical, filter=query.filter, limit=depth, phrases=terms.phrases, prefixed=unknown)
+        ranking = ranks(telling or terms.terms)
         if len(ranking.entries) < query.limit and telling != terms.terms:
             # Too few: a note that holds the common words only is better than none.
-            ranking = self.index.lexical(match_expression(terms, prefixed=unknown), query.filter, depth)
+            ranking = ranks(terms.terms)
         bound = self.index.terms.bound(list(frequencies.values()), total)
         if ranking.entries and bound:
             bound = max(bound, ranking.entries[0][1])  # FTS5 may give more to a word that few of all chunks hold
@@ -249,7 +255,7 @@ class Retriever:
             # With the scores of what other retrievers found too, so that none is taken for dissimilar.
             others = [key for other in also for key, _ in other.entries]
             others += (key for keys in asked.held.values() for key in keys)
-            ranking = self.index.dense(asked.vector, query.filter, depth, script=asked.script, also=others)
+            ranking = asked.index.dense(asked.vector, query.filter, depth, script=asked.script, also=others)
         waiting = self.index.vectors.waiting_count(query.filter)
         if waiting:
             how = "not searched" if query.mode == "dense" else "searched by word only"
@@ -270,7 +276,7 @@ class Retriever:
         if rows is None:
             return []
         keys = [key for key, _ in dense.entries]
-        codes = self.index.vectors.codes(keys, rows.shape[1] // 8)
+        codes = asked.index.codes(keys, rows.shape[1] // 8)
         if len(codes) < len(keys):
             notices.append(
                 f"{len(keys) - len(codes):,} of the {len(keys):,} passages looked at have no token codes yet and were"

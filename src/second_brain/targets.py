@@ -7,15 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from . import config
+from .clearance import no_source
 from .config import Settings, SourceSettings
 from .errors import NotFound, UsageError
 from .sources.paths import compose, disk_bytes, joined
-
-
-def no_source(settings: Settings, name: str) -> NotFound:
-    """The error for a name that no source has."""
-    known = ", ".join(source.name for source in settings.sources) or "none yet"
-    return NotFound(f"no source is named '{name}'; sources: {known}", hint="see `brain sources`")
 
 
 def chosen_sources(

@@ -191,8 +191,8 @@ class Filter:
     modification time); a bare day of a note is compared in their time zone. ``titles`` are parts of the title, letter
     case ignored; all must be in it. ``path_prefix`` is compared with the
     path below the source's root, and with the absolute path. ``privacy`` lists the labels that the asker may see;
-    None means all. ``uris`` are the only documents that count; ``without_status`` leaves out those with such a status,
-    letter case ignored.
+    None means all; ``labels`` are the only ones that count of those. ``uris`` are the only documents that count;
+    ``without_status`` leaves out those whose status begins with such a word, letter case ignored.
     """
 
     sources: tuple[str, ...] = ()
@@ -208,6 +208,7 @@ class Filter:
     privacy: tuple[str, ...] | None = None
     uris: tuple[str, ...] = ()
     without_status: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,6 +312,7 @@ class SearchResult:
     ``confidence`` is how probable it is that one of the hits answers, 0 to 1, None where that is not known.
     ``rolled_up`` are notes that hubs among the hits link to, after them in rank. ``cursor`` asks for more; '' at the
     end. ``cursors`` are what would ask for more after each of the hits, had the reader not seen the rest.
+    ``generation`` is the one of the index that answered.
     """
 
     query: str
@@ -323,6 +325,7 @@ class SearchResult:
     rolled_up: tuple[Hit, ...] = ()
     cursor: str = ""
     cursors: tuple[str, ...] = ()
+    generation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,10 +359,11 @@ class SourceReport:
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """What one sync did, source by source."""
+    """What one sync did, source by source. ``notices``: what another backend could not be told."""
 
     sources: tuple[SourceReport, ...]
     seconds: float
+    notices: tuple[str, ...] = ()
 
     @property
     def failures(self) -> tuple[Failure, ...]:
@@ -369,9 +373,10 @@ class SyncReport:
 
 @dataclass(frozen=True, slots=True)
 class EmbedReport:
-    """What one embedding run did; ``waiting`` chunks still lack a vector."""
+    """What one embedding run did; ``waiting`` chunks still lack a vector. ``notices`` as in ``SyncReport``."""
 
     embedded: int
     waiting: int
     seconds: float
     failures: tuple[Failure, ...] = ()
+    notices: tuple[str, ...] = ()

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from .config import SESSION_KINDS as SESSION_KINDS
 from .config import EndpointSettings, Settings, SourceSettings
 from .errors import ConfigError, UsageError
 from .protocols import ChatModel, Chunker, Embedder, Parser, Reranker, Source
 from .types import Document, Item
+
+if TYPE_CHECKING:
+    from .index.qdrant.collections import Collections
+    from .index.sqlite.store import SqliteIndex
 
 _OFFICE = "application/vnd.openxmlformats-officedocument"
 MEDIA_TYPES = {
@@ -34,11 +41,6 @@ MEDIA_TYPES = {
     f"{_OFFICE}.spreadsheetml.sheet": "xlsx",
 }
 """Which parser reads a media type."""
-
-SESSION_KINDS = frozenset(
-    ("claude-session-jsonl", "codex-session-jsonl", "gemini-session", "chatgpt-export", "claude-export")
-)
-"""Kinds of source whose documents are sessions."""
 
 
 @cache
@@ -120,6 +122,11 @@ def archive_folder(setting: SourceSettings, settings: Settings) -> Path:
     return settings.index.parent / "archive" / setting.name
 
 
+def received_folder(source: str, settings: Settings) -> Path:
+    """Where the files of a source are that another machine sends, beside the index."""
+    return settings.index.parent / "received" / source
+
+
 @cache
 def _parser(name: str) -> Parser:
     made: Parser = load("parsers", name)()
@@ -143,9 +150,28 @@ def chunker(document: Document) -> Chunker:
 
 
 def embedder(settings: Settings, cache_dir: Path) -> Embedder:
-    """The embedder that models.yaml names; nothing is loaded yet."""
-    made: Embedder = load("embedders", settings.models.embedder)(cache_dir)
+    """The embedder that models.yaml names; nothing is loaded yet.
+
+    Raises ModelError for an endpoint that was never reached and cannot be reached now.
+    """
+    named = settings.models.embedder
+    made: Embedder
+    if isinstance(named, EndpointSettings):
+        make = load("embedders", "http")
+        made = make(cache_dir, named.url, named.model, key=_key(named), timeout_s=named.timeout_s)
+    else:
+        made = load("embedders", named)(cache_dir)
     return made
+
+
+def embedder_of(identity: str, cache_dir: Path) -> Embedder | None:
+    """The embedder that is installed and has this identity, whatever models.yaml names; nothing is loaded yet."""
+    for name in names("embedders"):
+        with suppress(Exception):  # somebody's adapter may be broken
+            made: Embedder = load("embedders", name)(cache_dir)
+            if made.identity == identity:
+                return made
+    return None
 
 
 def reranker(settings: Settings) -> Reranker | None:
@@ -178,14 +204,56 @@ def chat(settings: Settings) -> ChatModel | None:
     return made
 
 
+def index(settings: Settings, *, collections: Callable[[], Mapping[str, tuple[str, ...]]] | None = None) -> SqliteIndex:
+    """The index of the settings: the file alone, or with a copy in Qdrant; nothing is asked of that yet.
+
+    ``collections`` tells the sources of each collection at any later time; None means those of ``settings``.
+
+    Raises:
+        ConfigError: the variable for Qdrant's key is not set.
+    """
+    if settings.qdrant is None:
+        from .index.sqlite.store import SqliteIndex
+
+        return SqliteIndex(settings.index)
+    from .index.qdrant.store import QdrantIndex
+
+    made = QdrantIndex(
+        settings.index,
+        settings.qdrant,
+        dimensions=lambda: embedder(settings, settings.model_cache).dimensions,
+        collections=collections or (lambda: settings.collections),
+        key=_variable("settings.yaml", settings.qdrant.key_variable, settings.qdrant.place),
+    )
+    weakref.finalize(made, made.client.close)  # of a generation that is let go of, see generations.following
+    return made
+
+
+def backend_collections(settings: Settings) -> Collections | None:
+    """What Qdrant holds under our prefix, for whoever makes, promotes and drops generations; None without Qdrant.
+
+    Raises ConfigError when the variable for its key is not set.
+    """
+    if settings.qdrant is None:
+        return None
+    from .index.qdrant.client import Client
+    from .index.qdrant.collections import Collections
+
+    key = _variable("settings.yaml", settings.qdrant.key_variable, settings.qdrant.place)
+    return Collections(Client(settings.qdrant, key), settings.qdrant)
+
+
 def _key(endpoint: EndpointSettings) -> str:
     """The endpoint's key. Raises ConfigError when its variable is not set."""
-    if not endpoint.key_variable:
-        return ""
-    key = os.environ.get(endpoint.key_variable, "")
-    if not key:
+    return _variable("models.yaml", endpoint.key_variable, endpoint.url)
+
+
+def _variable(file: str, name: str, place: str) -> str:
+    """The value of a variable that a settings file takes a key from, '' for no name. Raises ConfigError."""
+    value = os.environ.get(name, "") if name else ""
+    if name and not value:
         raise ConfigError(
-            f"models.yaml takes the key for {endpoint.url} from ${endpoint.key_variable}, which is not set",
-            hint=f"set {endpoint.key_variable}, or leave `key:` out",
+            f"{file} takes the key for {place} from ${name}, which is not set",
+            hint=f"set {name}, or leave `key:` out",
         )
-    return key
+    return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html.parser
 import http.client
 import json
 import os
@@ -10,11 +11,13 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.parse
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from second_brain import Brain
@@ -189,7 +192,7 @@ def test_without_a_valid_token_nothing_is_answered(start, token, home):
     command = [sys.executable, "-m", "second_brain.entry", "--home", str(home), "token", "remove", "laptop"]
     subprocess.run(command, check=True, capture_output=True)
     assert server.ask({"jsonrpc": "2.0", "id": 2, "method": "ping"}, token=good, session=session)[0] == 401
-    assert server.get("/healthz")[2] == {"status": "ok"}
+    assert server.get("/healthz")[2] == {"status": "ready"}
 
 
 def test_ht_1_named_and_loopback_hosts_work_and_others_are_refused(start, token):
@@ -234,6 +237,81 @@ def test_ht_4_no_page_of_another_origin_may_ask(start, token):
         address = next((a[4][0] for a in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)), "127.0.0.1")
         if not address.startswith("127."):
             assert probe.connect_ex((address, server.port)) != 0
+
+
+def test_ht_4_a_server_listens_on_this_machine_only_unless_told(start, token, home):
+    """Its one socket is bound to 127.0.0.1; wider, it needs a token and warns of what travels in the open."""
+    token("laptop")
+    server = start()
+    sockets = psutil.Process(server.process.pid).net_connections("tcp")
+    bound = {found.laddr for found in sockets if found.status == psutil.CONN_LISTEN}
+    assert bound == {("127.0.0.1", server.port)}
+    wide = start("--host", "0.0.0.0")
+    wide.process.send_signal(signal.SIGTERM)
+    assert b"0.0.0.0 can be reached from other machines; tokens travel in the open" in wide.process.stderr.read()
+    wide.end()
+
+
+class Quoted(html.parser.HTMLParser):
+    """The elements of a page that a note's text could have made, and the text that is shown."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_ht_6_what_a_note_contains_is_shown_as_text(start, token, home):
+    """Its tags make no element in the page of a search or of the note; the word that was sought is marked."""
+    (home.parent / "notes" / "pwn.md").write_text(
+        "# <b onclick=alert(1)>t</b>\n\n<img src=x onerror=alert(1)> pwn <script>1</script> <svg/onload=alert(2)>\n"
+    )
+    with Brain.open(home, environment={}) as brain:
+        brain.sync()
+        brain.embed()
+    server = start()
+    typed = token("me", "--privacy", "secret")
+    _, headers, page = server.get("/login")
+    cookie = headers["set-cookie"].partition(";")[0]
+    proof = next(given["value"] for _, given in Quoted(page).elements if given.get("name") == "csrf")
+    form = urllib.parse.urlencode({"csrf": proof, "token": typed, "next": "/"})
+    with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=WAIT_S)) as connection:
+        sent = {"Content-Type": "application/x-www-form-urlencoded", "Cookie": cookie}
+        connection.request("POST", "/login", form, sent)
+        response = connection.getresponse()
+        response.read()
+    assert response.status == 303
+    cookie = str(response.getheader("set-cookie")).partition(";")[0]
+    for path in ("/?q=pwn&mode=lexical", "/note/notes/pwn.md"):
+        status, headers, page = server.get(path, Cookie=cookie)
+        assert status == 200, path
+        assert "script-src" in headers["content-security-policy"]
+        found = Quoted(page)
+        assert "pwn" in found.text
+        for tag, attributes in found.elements:
+            assert not [name for name in attributes if name.startswith("on")], (path, tag)
+            assert attributes.get("src") != "x", (path, tag)
+            assert tag != "script" or "src" in attributes or attributes.get("type") == "application/json", path
+        assert "<script>1" not in page
+        assert "<svg/onload" not in page
+    assert any(tag == "mark" for tag, _ in Quoted(server.get("/?q=pwn&mode=lexical", Cookie=cookie)[2]).elements)
+
+
+def test_ht_8_what_a_killed_server_left_behind_stops_nobody(start, token, home):
+    """Its socket for local clients is taken over; the next server comes up and answers."""
+    good = token("laptop")
+    first = start()
+    first.process.kill()
+    assert first.end() == -signal.SIGKILL
+    second = start()
+    assert second.session(good)
 
 
 def test_ht_8_a_taken_port_is_named_at_once_and_nobody_is_killed(home, token):

@@ -172,7 +172,7 @@ def unusable_cache(notes, tmp_path) -> Iterator[Brain]:
     (tmp_path / "file").write_text("in the way")
     environment = {"BRAIN_MODEL_CACHE": str(tmp_path / "file" / "models")}
     with Brain.open(notes.home, environment=environment) as brain:
-        embedder = brain.embedder()
+        embedder = brain.wanted_embedder()
         brain.index.vectors.begin(embedder.identity)
         hashes = [hash for hash, _ in brain.index.vectors.waiting(10)]
         brain.index.vectors.add(embedder.identity, hashes, np.eye(len(hashes), embedder.dimensions, dtype=np.float32))

@@ -346,9 +346,15 @@ def test_many_threads_share_one_index_and_one_embedder(notes, monkeypatch):
     """The first use by eight threads at once makes one of each."""
     made: list[object] = []
     start = threading.Barrier(8)
-    index, embedder = library.SqliteIndex, library.wiring.embedder
-    monkeypatch.setattr(library, "SqliteIndex", lambda path: made.append(path) or time.sleep(0.01) or index(path))
-    monkeypatch.setattr(library.wiring, "embedder", lambda *of: made.append(of) or time.sleep(0.01) or embedder(*of))
+
+    def counted(name: str) -> None:
+        make = getattr(library.wiring, name)
+        monkeypatch.setattr(
+            library.wiring, name, lambda *of, **more: made.append(of) or time.sleep(0.01) or make(*of, **more)
+        )
+
+    counted("index")
+    counted("embedder")
 
     def use() -> None:
         start.wait()

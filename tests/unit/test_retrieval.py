@@ -20,7 +20,7 @@ from second_brain.parsing.markdown import MarkdownParser
 from second_brain.ranking.adjust import SourceRules
 from second_brain.ranking.fusion import FusionSettings
 from second_brain.records import Removal, Replacement, Unread
-from second_brain.retrieval import Retriever
+from second_brain.retrieval import Retriever, _Question, _Watch
 from second_brain.types import RETRIEVED as MODES
 from second_brain.types import Blob, Filter, Item, Query
 
@@ -660,7 +660,11 @@ def test_what_may_not_be_seen_changes_no_notice_and_no_scale(corpus, mode):
     query = Query("heron zebra", NOW, mode=mode, filter=public)
     retriever = Retriever(corpus.index, corpus.load)
     before = retriever.search(query)
-    bound = retriever._lexical(query, terms, 10).bound
+
+    def bound_of(query: Query) -> float:
+        return retriever._lexical(_Question(query, terms, _Watch(), corpus.index.searching()), 10).bound
+
+    bound = bound_of(query)
     for number in range(5):
         corpus.put(embed=False, **{f"secret__{number}": f"zebra weir {number}"})
     corpus.index.relabel("secret", lambda own: "secret")
@@ -668,7 +672,7 @@ def test_what_may_not_be_seen_changes_no_notice_and_no_scale(corpus, mode):
     assert after.notices == before.notices
     assert {hit.uri for hit in after.hits} == {hit.uri for hit in before.hits}
     assert corpus.index.terms.frequencies(terms.terms, public) == {"heron": 9, "zebra": 0}
-    assert retriever._lexical(Query("heron zebra", NOW), terms, 10).bound > bound
+    assert bound_of(Query("heron zebra", NOW)) > bound
     for hit in after.hits:
         assert all(signal.value <= 1.0 for signal in hit.explanation.signals)
 

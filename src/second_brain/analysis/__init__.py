@@ -10,7 +10,7 @@ Not for: splitting text into passages (``chunking``), tokens of a model (``model
 first (``index``, ``ranking``).
 """
 
-from .match import FTS5_TOKENIZE, match_expression, phrase_expression
+from .match import FTS5_TOKENIZE, match_expression, phrase_expression, words_and_beginnings
 from .normalization import normalize
 from .queries import QueryTerms, query_terms
 from .terms import ANALYZER_VERSION, index_terms
@@ -24,4 +24,5 @@ __all__ = [
     "normalize",
     "phrase_expression",
     "query_terms",
+    "words_and_beginnings",
 ]

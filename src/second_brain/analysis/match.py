@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from .queries import QueryTerms
@@ -63,16 +63,21 @@ def match_expression(query: QueryTerms, *, prefix_last: bool = False, prefixed: 
     index holds pairs. A query without terms gives ``""``, which matches nothing.
     """
     typing = query.typing if prefix_last else ()
-    wanted: list[str] = []
-    for word in typing:
-        wanted += _beginning_with(word)
-    for term in query.settled if typing else query.terms:
-        if term in prefixed:
-            wanted += _beginning_with(term)
-        else:
-            wanted.append(f"{_string(term)}*" if is_syllable(term) else _string(term))
+    terms = query.settled if typing else query.terms
+    pieces = (*_pieces(typing, typing), *_pieces(terms, prefixed))
+    wanted = [f"{_string(word)}*" if beginning else _string(word) for word, beginning in pieces]
     wanted += map(phrase_expression, query.phrases)
     return " OR ".join(dict.fromkeys(wanted)) or MATCHES_NOTHING
+
+
+def words_and_beginnings(
+    terms: Sequence[str], *, prefixed: Collection[str] = ()
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What ``match_expression`` looks for: whole terms, and beginnings that stand for all terms that begin so."""
+    pieces = dict.fromkeys(_pieces(terms, prefixed))
+    return tuple(word for word, beginning in pieces if not beginning), tuple(
+        word for word, beginning in pieces if beginning
+    )
 
 
 def phrase_expression(terms: Sequence[str]) -> str:
@@ -80,8 +85,12 @@ def phrase_expression(terms: Sequence[str]) -> str:
     return _string(" ".join(terms))
 
 
-def _beginning_with(word: str) -> list[str]:
-    return [f"{_string(word)}*", *map(_string, sorted(_shorter_stems(word)))]
+def _pieces(terms: Sequence[str], prefixed: Collection[str]) -> Iterator[tuple[str, bool]]:
+    """Each term to look for, and whether it is a beginning."""
+    for term in terms:
+        yield term, term in prefixed or is_syllable(term)
+        if term in prefixed:
+            yield from ((stem, False) for stem in sorted(_shorter_stems(term)))
 
 
 def _shorter_stems(word: str) -> set[str]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from ..errors import BrainError, UsageError
-from ..index.sqlite.lookups import passage, state
+from ..index.sqlite.lookups import passage
 from ..protocols import ChatModel, Embedder
 from ..retrieval import Retriever
 from ..types import Explanation, Filter, Hit, Mode, Query, SearchResult, Signal
@@ -29,6 +29,7 @@ from .lists import HitList, Interleaved, Lifted, Retrieved
 from .reading import Part, Plan, by_rules, read
 from .reranking import Reranking
 from .rollup import roll_up
+from .values import unknown_values
 
 NEWER_AMONG = 30
 """Of so many first hits newer ones are preferred where the question asks for what is newer."""
@@ -37,6 +38,9 @@ OLD_COUNTS = 0.7
 HALF_WAY_DAYS = 90.0
 """Where newer is wished a document of today counts 1, one of so many days ago half the way down to ``OLD_COUNTS``."""
 
+
+NOTHING_WELL = "nothing matches well"
+"""How the notice begins that tells of a confidence below ``DOUBTFUL``."""
 
 LEAD = 2
 WORSE = 0.3
@@ -68,7 +72,7 @@ class Answerer:
                 ordered the first page does not answer.
             StorageError, ModelError: no retriever could answer.
         """
-        known = state(self.retriever.index.database, query.filter)
+        known = self.retriever.index.state(query.filter)
         place = decode(cursor, query, known) if cursor else Place(query_digest(query), known[:12], query.now)
         answering = _Answering(self, replace(query, now=place.now), place)
         with answering.watch("read"):
@@ -132,7 +136,7 @@ class _Answering:
             with self.watch("roll up"):
                 result = replace(result, rolled_up=self._rolled_up(plan, whole, result.hits))
         if first_page and result.hits and chance is not None and chance < DOUBTFUL:
-            doubt = f"nothing matches well (confidence {chance:.2f}): these are the nearest"
+            doubt = f"{NOTHING_WELL} (confidence {chance:.2f}): these are the nearest"
             result = replace(result, notices=(doubt, *result.notices))
         return replace(result, confidence=chance, timings_ms=self._timings())
 
@@ -147,7 +151,8 @@ class _Answering:
     def _search(self, text: str, filter: Filter, window: int = 0, *, per_document: int | None = 0) -> Retrieved:
         """A single search to be; ``per_document`` 0 is the question's own cap."""
         asked = self.query
-        limit = max(window, 2 * asked.limit if asked.condensed else asked.limit)  # some hits will go into others
+        # Some hits will go into others, and one more than a page holds says whether there is another.
+        limit = max(window, 2 * asked.limit if asked.condensed else asked.limit + 1)
         cap = asked.per_document if per_document == 0 else per_document
         mode: Mode = "hybrid" if self.agentic else asked.mode
         found = Retrieved(self.own.retriever, Query(text, asked.now, limit, mode, filter, cap))
@@ -245,6 +250,8 @@ class _Answering:
             cursors[-1] = ""
         searched = [search.results[0] for search in self.searches if search.results]
         notices = [notice for result in searched for notice in result.notices]
+        if not hits:
+            notices = [*unknown_values(self.own.retriever.index, plan.whole.filter), *notices]
         return SearchResult(
             self.query.text,
             mode,

@@ -24,7 +24,7 @@ from ..types import Filter, Hit
 LOOKED_AT: Final = 5
 """Hits from whose scores the confidence is told."""
 
-FITTED_FOR: Final = "e5-small"
+FITTED_FOR: Final = "e5-small-q4/2"
 """Cosines of another embedder lie elsewhere: with it, words alone count."""
 
 DOUBTFUL: Final = 0.25
@@ -91,18 +91,23 @@ def measure(
     """
     first = hits[:LOOKED_AT]
     coverage: float | None = _coverage(index, text, first, filter, without)
-    if embedder is None or not embedder.identity.startswith(FITTED_FOR) or not first:
+    if embedder is None or embedder.identity != FITTED_FOR or not first:
         return Evidence(coverage)
     script = script_of(text)
     if 2 * sum(script_of(hit.text) != script for hit in first) > len(first):
         coverage = None
     keys = list(chunk_keys(index.database, [hit.id for hit in first]).values())
-    if not isinstance(embedder, TokenEmbedder):
+    rows = None
+    if isinstance(embedder, TokenEmbedder):
+        vector, rows = embedder.encode_query(text)
+    else:
         vector = embedder.embed_queries([text])[0]
-        dense = max(index.vectors.similarities(keys, vector).values(), default=0.0)
+    cosines = index.vectors.similarities(keys, vector)
+    if len(cosines) < len(keys):
+        return Evidence(coverage)  # the best may be among those that wait for their vector
+    dense = max(cosines.values(), default=0.0)
+    if rows is None:
         return Evidence(coverage, dense=dense)
-    vector, rows = embedder.encode_query(text)
-    dense = max(index.vectors.similarities(keys, vector).values(), default=0.0)
     codes = index.vectors.codes(keys, rows.shape[1] // 8)
     if len(codes) < LOOKED_AT:
         return Evidence(coverage, dense=dense)

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from ..analysis import query_terms
-from ..index.sqlite.facets import Counts, count_facets
+from ..index.sqlite.facets import count_facets
 from ..index.sqlite.lookups import called, oldest_date
 from ..index.sqlite.store import SqliteIndex
+from ..records import Counts
 from ..sources.paths import normalize_relative
 from ..types import Filter, Query
 from ..understanding import Known, Understanding, understand

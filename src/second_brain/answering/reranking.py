@@ -38,7 +38,7 @@ class Reranking:
         question names stays first. Hits that the model may not read keep their places.
         """
         try:
-            model = self._ready()
+            model = self.ready()
             if model is None:
                 return list(hits), ""
             slots = [
@@ -62,11 +62,11 @@ class Reranking:
     def wanted(self) -> bool:
         """Whether there is a model to ask, or one that cannot be loaded."""
         try:
-            return self._ready() is not None
+            return self.ready() is not None
         except BrainError:
             return True
 
-    def _ready(self) -> Reranker | None:
+    def ready(self) -> Reranker | None:
         if not self._loaded:
             self._model = self.load()
             self._loaded = True

@@ -7,8 +7,6 @@ Not for: deciding what is found, in which order, or what is stored (``library`` 
     app          the list of commands; each is imported when it is run
     options      what several commands share: global options, filters, checked values
     sources indexing search reading health evaluation      the commands
-    moments      '7d', 'yesterday', '2031-05-02' to a moment
-    quote        the lines of a passage that show why it was found
     excerpt      the lines or the section of a note that were asked for
     output       harmless text and JSON on any stream
     display      progress bars and tables (rich)

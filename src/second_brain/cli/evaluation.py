@@ -83,7 +83,8 @@ def evaluate(
 
     Every question is asked of grep, in every mode, and at every stage before a hybrid answer. Your own notes and
     index are not changed; your models and fusion settings are what is measured. With --golden alone the questions are
-    about your own index, their paths being as below a source, or uris. docs/evaluation.md says how to read the result.
+    about your own index, their paths being as below a source, or uris, and the means are kept beside it, in
+    eval-history.jsonl. docs/evaluation.md says how to read the result.
     """
     if context.invoked_subcommand:
         return Exit.DONE
@@ -93,10 +94,12 @@ def evaluate(
         raise WrongUsage("--fail-below needs --baseline", "name the file that `brain eval --save FILE` wrote")
     from .. import evals
     from ..evals.baseline import matched
+    from ..evals.measures import check_installed
     from ..evals.report import as_json as everything
     from ..evals.report import write_report
     from ..evals.tables import format_changes
 
+    check_installed(peers=peers)
     before = evals.read_evaluations(baseline) if baseline else []
     plan = evals.Plan(half=half, peers=peers, readings=tokens or report is not None)
     with progress(quiet=False) as show:
@@ -141,12 +144,16 @@ def _measured(
     show: Progress,
 ) -> list[Evaluation]:
     from .. import evals
+    from ..evals.history import record
     from ..evals.vaults import cached_index
 
     evaluations: list[Evaluation] = []
     with invocation.open_brain() as brain:
         if golden and not vault:
-            evaluations.append(evals.run_own(golden, brain, now=datetime.now(UTC), plan=plan, progress=show))
+            now = datetime.now(UTC)
+            evaluations.append(evals.run_own(golden, brain, now=now, plan=plan, progress=show))
+            if plan.half is None:
+                record(brain.settings, evaluations[0], now, generation=brain.generation)
         elif golden or vault or not names:
             notes = vault or VAULT
             index = cached_index(cache, notes)

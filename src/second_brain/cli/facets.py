@@ -12,7 +12,7 @@ from .options import Filters, Invocation, filter_options, json_option, make_filt
 from .output import Piece, say, say_json, tell
 
 if TYPE_CHECKING:
-    from ..index.sqlite.facets import Facets
+    from ..records import Facets
 
 SHOWN = 12
 """So many values of each facet are shown; --json has all."""

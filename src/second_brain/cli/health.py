@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,10 +14,11 @@ from .options import Invocation, json_option
 from .output import Piece, Style, say, say_json, tell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from ..index.sqlite.check import Finding
+    from ..library import Brain
     from ..records import Status
 
 SECRETS_SHOWN = 20
@@ -35,11 +36,13 @@ def status(invocation: Invocation, as_json: bool) -> int:
 
     with invocation.open_brain() as brain:
         found = brain.status()
+        watcher, jobs = _watcher(brain), _jobs(brain)
     hints = spent(invocation.home)
     if as_json:
-        say_json({**{field.name: getattr(found, field.name) for field in fields(found)}, "hints": asdict(hints)})
+        values = {field.name: getattr(found, field.name) for field in fields(found)}
+        say_json({**values, "hints": asdict(hints), "watching": watcher, "schedule": jobs})
         return Exit.DONE
-    _say_status(found)
+    _say_status(found, _by_itself(watcher, jobs))
     if hints.all:
         used = f"{hints.newest} of {hints.budget} in the last session that had any, {hints.all} in all"
         say(Piece("  hints      ", "dim"), used)
@@ -48,19 +51,54 @@ def status(invocation: Invocation, as_json: bool) -> int:
     return Exit.DONE
 
 
-def _say_status(found: Status) -> None:
+def _watcher(brain: Brain) -> dict[str, Any] | None:
+    """Who indexes notes as they change, and which sources that the asker may see are polled; None for nobody."""
+    from ..generations import first_index
+    from ..watching.presence import watching
+
+    found = watching(first_index(brain.settings))
+    names = {source.name for source in brain.sources()}
+    polling = {name: reason for name, reason in found.polling.items() if name in names} if found else {}
+    return {**asdict(found), "polling": polling} if found else None
+
+
+def _jobs(brain: Brain) -> dict[str, Any]:
+    """What runs by itself; a crontab that cannot be read is told, and no reason to say nothing of the index."""
+    from ..errors import UsageError
+    from .schedule import standing
+
+    try:
+        return standing(brain.settings)
+    except UsageError as error:
+        tell(Piece(f"note: {error}", "warning"))
+        return {"form": None, "jobs": []}
+
+
+def _by_itself(watcher: dict[str, Any] | None, jobs: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The lines that say what goes on without being asked."""
+    if watcher:
+        polled = "".join(f"; polling '{name}': {reason}" for name, reason in watcher["polling"].items())
+        yield "watching", f"since {shown(watcher['since'])} (process {watcher['pid']}){polled}"
+    if jobs["form"]:
+        named = [f"{job['job']} {job['when']}" for job in jobs["jobs"] if job["state"] in ("installed", "outdated")]
+        yield "schedule", f"{', '.join(named)} ({jobs['form']}; see `brain schedule status`)"
+
+
+def _say_status(found: Status, more: Iterable[tuple[str, str]] = ()) -> None:
     from .display import say_table
 
     vectors = f"{found.embedded:,}/{found.chunks:,}"
     lines = (
         ("settings", str(found.home)),
         ("index", f"{found.index} ({size(found.index_bytes + found.matrix_bytes)})" if found.index_bytes else ""),
+        ("generation", found.generation),
         ("documents", f"{found.documents:,} ({size(found.text_bytes)} of text)"),
         ("passages", f"{found.chunks:,}"),
         ("vectors", f"{vectors} ({found.embedder or found.wanted_embedder})"),
         ("links", f"{found.links:,} ({found.unresolved_links:,} lead nowhere)"),
         ("unreadable", f"{found.failures:,}" if found.failures else ""),
         ("last run", shown(found.last_sync) if found.last_sync else "never"),
+        *more,
     )
     say(Piece(f"second-brain {found.version}", "title"))
     for name, value in lines:
@@ -103,7 +141,7 @@ def doctor(invocation: Invocation, fix: bool, in_short: bool, project: Path | No
 
     with invocation.open_brain() as brain:
         findings = brain.doctor(fix=fix)
-        if not brain.clearance:
+        if not brain.clearance and not any(f.name == "generations" and f.severity == "error" for f in findings):
             findings += project_findings(brain, project_folder(project))
     if in_short:
         text = shortly(findings)

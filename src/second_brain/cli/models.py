@@ -41,8 +41,8 @@ def _roles(brain: Brain) -> list[dict[str, str]]:
     from ..config import EndpointSettings
 
     named = brain.settings.models
-    roles = [{"role": "embedder", "model": named.embedder, "sends": ""}]
-    for role, chosen in (("reranker", named.reranker), ("chat", named.chat)):
+    roles = []
+    for role, chosen in (("embedder", named.embedder), ("reranker", named.reranker), ("chat", named.chat)):
         if isinstance(chosen, EndpointSettings):
             sends = f"texts up to '{chosen.privacy}' are sent to {chosen.url}"
             roles.append({"role": role, "model": chosen.model or chosen.url, "sends": sends})

@@ -51,7 +51,7 @@ class Invocation:
         from ..library import Brain
 
         brain = Brain.open(self.home, index=self.index, clearance=self.privacy)
-        return brain if self.privacy or not brain.settings.see else brain.seen_by(brain.settings.see)
+        return brain if self.privacy else brain.seen_as_set()
 
 
 def system_path(context: click.Context, parameter: click.Parameter, path: str | None) -> str | None:

@@ -181,7 +181,7 @@ def say_json(value: object) -> None:
 
 def _plain(value: object) -> object:
     if isinstance(value, datetime):
-        from .moments import local
+        from ..moments import local
 
         return local(value).isoformat()
     if isinstance(value, PurePath):

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Unpack
 
 import click
 
+from ..moments import shown
 from . import excerpt
 from .exits import Exit
-from .moments import shown
 from .options import Filters, Invocation, WrongUsage, filter_options, json_option, make_filter
 from .output import Piece, say, say_json, say_verbatim, tell
 

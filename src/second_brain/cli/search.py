@@ -17,6 +17,7 @@ from .exits import Exit
 from .facets import facets_as_json, say_facets
 from .options import Filters, Invocation, WrongUsage, filter_options, json_option, make_filter, mode_option
 from .output import Piece, clean, say, say_json, say_verbatim, tell
+from .remote import open_asked, remote_option, with_address
 
 if TYPE_CHECKING:
     from ..types import Hit, Mode, SearchResult
@@ -36,7 +37,7 @@ class _Question(click.Command):
         if pasted:
             args = [arg for arg in args if arg not in pasted]
             args += pasted if "--" in args else ["--", *pasted]
-        return super().parse_args(ctx, args)
+        return super().parse_args(ctx, with_address(args))
 
 
 @click.command(cls=_Question)
@@ -64,6 +65,7 @@ class _Question(click.Command):
 @click.option("--cursor", metavar="CURSOR", default="", help="The next page of the same search.")
 @click.option("--facets", "with_facets", is_flag=True, help="Also count the notes that hold words of the query.")
 @click.option("--explain", is_flag=True, help="Show how each score came to be.")
+@remote_option("Ask the brain on another machine.")
 @json_option
 @click.pass_obj
 def search(
@@ -77,6 +79,7 @@ def search(
     cursor: str,
     with_facets: bool,
     explain: bool,
+    remote: str | None,
     as_json: bool,
     **filters: Unpack[Filters],
 ) -> int:
@@ -96,7 +99,7 @@ def search(
     if not query.strip():
         raise WrongUsage("the query is empty", "type what you look for: brain search valve torque")
     wanted = make_filter(filters)
-    with invocation.open_brain() as brain:
+    with open_asked(invocation, remote) as brain:
         result = brain.search(
             query,
             limit=limit,
@@ -116,6 +119,7 @@ def search(
             {
                 "query": result.query,
                 "mode": result.mode,
+                "generation": result.generation,
                 "understood": result.understood,
                 "confidence": result.confidence,
                 "hits": [hit_as_json(hit, explain=explain) for hit in result.hits],
@@ -185,6 +189,7 @@ def _say_packed(result: SearchResult, budget: int, *, as_json: bool) -> int:
         {
             "query": result.query,
             "mode": result.mode,
+            "generation": result.generation,
             "understood": result.understood,
             "confidence": result.confidence,
             "excerpts": [asdict(excerpt) for excerpt in answer.excerpts],

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
@@ -10,6 +12,7 @@ import click
 from .exits import Exit
 from .options import Invocation
 from .output import Piece, say, tell
+from .remote import RemoteCommand, open_asked, remote_option
 
 toolsets_option = click.option(
     "--toolsets",
@@ -21,15 +24,16 @@ toolsets_option = click.option(
 read_only_option = click.option("--read-only", is_flag=True, help="Only tools that change nothing.")
 
 
-@click.command()
+@click.command(cls=RemoteCommand)
 @toolsets_option
 @read_only_option
 @click.option(
     "--privacy", metavar="LABEL", default="", help="The highest label that this client may see.  [default: all]"
 )
 @click.option("--alone", is_flag=True, help="Work in this process, even where `brain serve` runs.")
+@remote_option("Be a thin proxy for the brain on another machine.")
 @click.pass_obj
-def mcp(invocation: Invocation, toolsets: str, read_only: bool, privacy: str, alone: bool) -> int:
+def mcp(invocation: Invocation, toolsets: str, read_only: bool, privacy: str, alone: bool, remote: str | None) -> int:
     """Serve one agent over stdin and stdout (Model Context Protocol).
 
     Agents' programs start it themselves; `brain setup CLIENT` tells them how. Where `brain serve` runs for the same
@@ -48,14 +52,14 @@ def mcp(invocation: Invocation, toolsets: str, read_only: bool, privacy: str, al
 
         project = project_folder(os.environ)
         desk = Desk(
-            Brains(invocation.open_brain),
+            Brains(lambda: open_asked(invocation, remote), models_elsewhere=remote is not None),
             privacy or invocation.privacy,
             read_only,
             project,
             graph=graph_file(project or Path.cwd(), os.environ),
         )
         begun: Begun | None = Begun()
-        if not alone:
+        if not alone and remote is None:
             begun = handed_on(wire, invocation.home, invocation.index, _names(toolsets), desk)
         if begun is not None:
             try:
@@ -73,9 +77,13 @@ def mcp(invocation: Invocation, toolsets: str, read_only: bool, privacy: str, al
 )
 @toolsets_option
 @read_only_option
+@click.option("--open", "open_page", is_flag=True, help="Print a link that lets a browser in once, and open it.")
+@click.option("--watch", "follow", is_flag=True, help="Index notes as they change, as `brain watch` does.")
 @click.pass_obj
-def serve(invocation: Invocation, host: str, port: int, toolsets: str, read_only: bool) -> int:
-    """Serve agents over HTTP at /mcp, each with a token.
+def serve(
+    invocation: Invocation, host: str, port: int, toolsets: str, read_only: bool, open_page: bool, follow: bool
+) -> int:
+    """Serve a page for people, and agents over HTTP at /mcp, each with a token.
 
     Only this machine can reach it unless --host says otherwise; TLS is your proxy's work (docs/guides/http.md).
     """
@@ -83,29 +91,53 @@ def serve(invocation: Invocation, host: str, port: int, toolsets: str, read_only
     from ..servers.brains import Brains
     from ..servers.relay import socket_path
     from ..servers.tokens import tokens
+    from .watch import followed
 
     try:
         from ..servers.http import is_loopback
         from ..servers.http import serve as run
+        from ..servers.web.access import login_path
+        from ..servers.web.visitors import Visitors
     except ImportError as error:
-        raise MissingExtra("the server", "mcp") from error
+        raise MissingExtra("the server", "serve") from error
     with invocation.open_brain() as brain:
         brain.must_see_all("serve others")
         if not is_loopback(host):
             words = f"note: {host} can be reached from other machines; tokens travel in the open without TLS"
             tell(Piece(words, "warning"))
-        if not tokens(brain.settings):
+        if not tokens(brain.settings) and not open_page:
             tell("note: there is no token yet, so nobody can ask; `brain token add laptop --privacy work` makes one")
-        run(
-            Brains(lambda: brain),
-            _names(toolsets),
-            host=host,
-            port=port,
-            read_only=read_only,
-            neighbours=socket_path(invocation.home, invocation.index, os.environ),
-            ready=lambda port: tell(f"serving at http://{host}:{port}/mcp; Ctrl-C ends it"),
-        )
+            tell("note: `brain serve --open` lets your own browser in without one")
+        visitors = Visitors()
+
+        def ready(port: int) -> None:
+            where = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+            tell(f"serving at {where}/mcp for agents, at {where}/ for people; Ctrl-C ends it")
+            if open_page:
+                _let_in(where + login_path(visitors.link_key()))
+
+        with followed(brain) if follow else nullcontext():
+            run(
+                Brains(lambda: brain),
+                _names(toolsets),
+                host=host,
+                port=port,
+                read_only=read_only,
+                neighbours=socket_path(invocation.home, invocation.index, os.environ),
+                ready=ready,
+                visitors=visitors,
+            )
     return Exit.DONE
+
+
+def _let_in(link: str) -> None:
+    """Show the link that lets a browser in once, and open it where there is a screen."""
+    import webbrowser
+
+    say(link)
+    tell("this link lets one browser in, once, within ten minutes, and shows it everything")
+    if sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        webbrowser.open(link)
 
 
 def _names(toolsets: str) -> list[str]:

@@ -82,6 +82,29 @@ def remove_source(settings: Settings, name: str) -> Settings:
         return changed
 
 
+def raise_privacy(settings: Settings, name: str, label: str) -> Settings:
+    """Give a source a stricter label in ``sources.yaml`` as it is now; a less strict one changes nothing.
+
+    Only the line of the label changes, or is added to the source's own.
+    """
+    order = settings.privacy_labels
+    with _as_on_disk(settings) as current:
+        changed = replace(
+            current,
+            sources=tuple(
+                replace(source, privacy=label)
+                if source.name == name and order.index(label) > order.index(source.privacy)
+                else source
+                for source in current.sources
+            ),
+        )
+        if changed != current:
+            position = next(i for i, source in enumerate(current.sources) if source.name == name)
+            text = _labelled(_text_of(settings.sources_file), position, label)
+            _write_checked(settings.sources_file, text, changed)
+        return changed
+
+
 @contextmanager
 def _as_on_disk(settings: Settings) -> Iterator[Settings]:
     """The settings with the sources that the file lists now; until the end nobody else changes it."""
@@ -102,6 +125,27 @@ def _as_on_disk(settings: Settings) -> Iterator[Settings]:
 def _without(text: str, position: int) -> str:
     """The file without the entry at ``position``."""
     lines = text.splitlines(keepends=True)
+    start, end = _entry(lines, position)
+    return "".join(lines[:start] + lines[end:])
+
+
+def _labelled(text: str, position: int, label: str) -> str:
+    """The file with another label for the entry at ``position``."""
+    lines = text.splitlines(keepends=True)
+    start, end = _entry(lines, position)
+    for number in range(start, end):
+        if found := re.match(r"([ \t]*(?:-[ \t]+)?privacy:[ \t]*)[^\s#]+", lines[number]):
+            lines[number] = found[1] + _quoted(label) + lines[number][found.end() :]
+            return "".join(lines)
+    key = re.match(r"[ \t]*-[ \t]*", lines[start])
+    if not lines[end - 1].endswith("\n"):
+        lines[end - 1] += "\n"
+    lines.insert(end, " " * (len(key[0]) if key else 2) + f"privacy: {_quoted(label)}\n")
+    return "".join(lines)
+
+
+def _entry(lines: list[str], position: int) -> tuple[int, int]:
+    """The first line of an entry and the one behind its last, counted from 0."""
     places = load_yaml("".join(lines)).lines
     prefix: tuple[str | int, ...] = ("sources",) if ("sources",) in places else ()
     # An entry goes from its dash to the next entry's, or to the first later line that is indented less.
@@ -114,7 +158,7 @@ def _without(text: str, position: int) -> str:
         end += 1
     while not lines[end - 1].strip():
         end -= 1
-    return "".join(lines[:start] + lines[end:])
+    return start, end
 
 
 def _indent(line: str) -> int:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 from ..errors import ConfigError
 from ..sources.paths import absolute
@@ -148,6 +150,22 @@ def positive(text: str) -> int:
     if value < 1:
         raise ValueError(text)
     return value
+
+
+def address(text: str) -> str:
+    """An ``http`` or ``https`` address of a server, without name and password."""
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
+        raise ValueError(text)
+    return text
+
+
+def variable(text: str) -> str:
+    """The name of an environment variable, with or without ``$``."""
+    name = text.removeprefix("$")
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise ValueError(text)
+    return name
 
 
 def write_atomically(file: Path, text: str) -> None:

@@ -13,7 +13,24 @@ from ..ranking.fusion import FusionSettings
 from .files import SettingsFile, as_named, choice, half_life, number, positive, share, shown
 from .settings import PRIVACY_LABELS
 
-KEYS = ("privacy", "see", "redact", "fusion", "ranking", "late", "rerank", "decompose", "allowed_roots", "public_hosts")
+KEYS = (
+    "privacy",
+    "see",
+    "redact",
+    "fusion",
+    "ranking",
+    "late",
+    "rerank",
+    "decompose",
+    "allowed_roots",
+    "public_hosts",
+    "schedule",
+    "remote",
+    "index",
+    "qdrant",
+    "collections",
+    "default_collection",
+)
 
 
 def privacy_labels(file: SettingsFile) -> tuple[str, ...]:

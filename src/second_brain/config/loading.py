@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..errors import ConfigError
+from .backend import collections, default_collection, qdrant
 from .files import as_named, read
 from .general import (
     adjustments,
@@ -22,6 +23,8 @@ from .general import (
     see,
 )
 from .models import models
+from .remote import remote
+from .schedule import schedule
 from .settings import Settings
 from .sources import sources
 
@@ -64,6 +67,11 @@ def load(
         redact=redact(general),
         allowed_roots=allowed_roots(general),
         public_hosts=public_hosts(general),
+        schedule=schedule(general),
+        remote=remote(general),
+        qdrant=qdrant(general),
+        named_collections=collections(general),
+        default_collection=default_collection(general),
         reranking=reranking(general),
         decompose=decompose(general),
         rerank=_switch("BRAIN_RERANK", _variable(variables, "BRAIN_RERANK") or "1"),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import TypeVar
-from urllib.parse import urlsplit
 
-from ..models.endpoint import is_loopback
+from ..models.transport import is_loopback
 from ..types import Json
-from .files import SettingsFile, choice, number, positive, whole
+from .files import SettingsFile, address, choice, number, positive, variable, whole
 from .settings import EndpointSettings, ModelSettings
 
 T = TypeVar("T")
@@ -30,7 +28,17 @@ ENDPOINT_KEYS = (
 def models(file: SettingsFile, labels: tuple[str, ...]) -> ModelSettings:
     """The models that the file names."""
     keys = file.mapping((), file.result.value, ("embedder", "reranker", "chat"), "models.yaml")
-    embedder = _name(file, "embedder", keys["embedder"]) if "embedder" in keys else ModelSettings().embedder
+    embedder: str | EndpointSettings = ModelSettings().embedder
+    if isinstance(keys.get("embedder"), dict):
+        embedder = _endpoint(file, "embedder", keys["embedder"], labels)
+        if embedder.privacy != labels[-1]:
+            raise file.error(
+                ("embedder", "privacy"),
+                f"'embedder' may be sent texts up to '{embedder.privacy}' only, and every passage is sent to it",
+                f"write `privacy: {labels[-1]}` if you agree to that, or name a model that runs here",
+            )
+    elif "embedder" in keys:
+        embedder = _name(file, "embedder", keys["embedder"])
     if not embedder:
         raise file.error(("embedder",), "'embedder' is 'none'", "allowed: e5-small (the default) or another embedder")
     reranker: str | EndpointSettings | None = None
@@ -59,7 +67,7 @@ def _endpoint(file: SettingsFile, role: str, value: Json, labels: tuple[str, ...
     def scalar(key: str, convert: Callable[[str], T], allowed: str, default: T) -> T:
         return file.scalar((role, key), keys[key], convert, allowed) if key in keys else default
 
-    url = scalar("url", _url, "http://... or https://...", "")
+    url = scalar("url", address, "http://... or https://...", "")
     if not url:
         raise file.error((role,), f"'{role}' has no 'url'", f"keys: {', '.join(ENDPOINT_KEYS)}")
     if "privacy" not in keys and not is_loopback(url):
@@ -73,24 +81,10 @@ def _endpoint(file: SettingsFile, role: str, value: Json, labels: tuple[str, ...
         url=url,
         model=scalar("model", str, "the model as the endpoint names it", ""),
         privacy=scalar("privacy", choice(*labels), ", ".join(labels), labels[-1]),
-        key_variable=scalar("key", _variable, "the name of an environment variable, like OPENAI_API_KEY", ""),
+        key_variable=scalar("key", variable, "the name of an environment variable, like OPENAI_API_KEY", ""),
         timeout_s=scalar("timeout_s", number(0.0), "a number of seconds above 0", unset.timeout_s),
         context_tokens=scalar("context_tokens", positive, "a whole number of tokens", unset.context_tokens),
         tokens_per_day=scalar("tokens_per_day", whole, "a whole number of tokens, 0 for no cap", 0),
         price_in=scalar("price_in", number(0.0, inclusive=True), "money for a million tokens", 0.0),
         price_out=scalar("price_out", number(0.0, inclusive=True), "money for a million tokens", 0.0),
     )
-
-
-def _url(text: str) -> str:
-    parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
-        raise ValueError(text)
-    return text
-
-
-def _variable(text: str) -> str:
-    name = text.removeprefix("$")
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        raise ValueError(text)
-    return name

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..answering.settings import RerankSettings
 from ..errors import UsageError
+from ..index.qdrant.settings import QdrantSettings
 from ..ranking.adjust import Adjustments
 from ..ranking.fusion import FusionSettings
 
@@ -15,6 +17,15 @@ PRIVACY_LABELS = ("public", "work", "personal", "secret")
 """From the least to the most private."""
 
 DEFAULT_PRIVACY = "personal"
+DEFAULT_COLLECTION = "vault"
+SESSION_KINDS = frozenset(
+    ("claude-session-jsonl", "codex-session-jsonl", "gemini-session", "chatgpt-export", "claude-export")
+)
+"""Kinds of source whose documents are sessions."""
+
+DEFAULT_COLLECTIONS = {**dict.fromkeys(sorted(SESSION_KINDS), "sessions"), "code": "code", "repo": "code"}
+"""The collection of a source by its kind while the settings name none; all others are in the default one."""
+
 NAME = re.compile(r"[^\W_][\w.\- ]{0,63}")
 """A source's name: letters and digits of any language, '.', '-', '_', inner spaces."""
 
@@ -62,11 +73,55 @@ class EndpointSettings:
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """``models.yaml``: which model plays which role. A reranker is a model of the hub by name, or an endpoint."""
+    """``models.yaml``: which model plays which role: an embedder that is installed, a reranker of the hub, or an
+    endpoint.
+    """
 
-    embedder: str = "e5-small"
+    embedder: str | EndpointSettings = "e5-small"
     reranker: str | EndpointSettings | None = None
     chat: EndpointSettings | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """Again and again, counted from midnight: ``minutes`` divides the hour, or is whole hours that divide the day."""
+
+    minutes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Daily:
+    """Once a day, at this local time."""
+
+    hour: int
+    minute: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleSettings:
+    """When jobs run that nobody starts by hand, as ``brain schedule install`` writes it; None for never."""
+
+    index: Every | Daily | None = Every(60)
+    distill: Every | Daily | None = Daily(4, 30)
+    embed: Every | Daily | None = Daily(5, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteSettings:
+    """The brain on another machine that answers `brain mcp --remote`. ``url`` '' is none.
+
+    ``key_variable`` names the environment variable that holds the token. ``paths`` are (folder there, folder here).
+    ``expects`` is the only generation whose answers are taken, '' for any. ``name`` is how we call ourselves there, ''
+    for this machine's own name.
+    """
+
+    url: str = ""
+    key_variable: str = ""
+    paths: tuple[tuple[str, str], ...] = ()
+    expects: str = ""
+    cache_mb: int = 32
+    timeout_s: float = 20.0
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +130,9 @@ class Settings:
 
     ``see``: the command line shows nothing above this label unless it is told otherwise; '' for everything.
     ``redact``: secrets are masked in what is kept of documents. ``decompose``: agentic questions are taken apart by
-    'rules' or by the 'chat' model.
+    'rules' or by the 'chat' model. ``index`` is the file of the first generation until ``generations.placed`` makes it
+    that of the one that is opened, whose name is ``generation`` then. ``qdrant``: where the copy is that ranks, None
+    without one. ``named_collections`` are the sources of each as written, see ``collections``.
     """
 
     home: Path
@@ -94,6 +151,28 @@ class Settings:
     redact: bool = True
     allowed_roots: tuple[Path, ...] = ()
     public_hosts: tuple[str, ...] = ()
+    generation: str = ""
+    schedule: ScheduleSettings = ScheduleSettings()
+
+    remote: RemoteSettings = RemoteSettings()
+    qdrant: QdrantSettings | None = None
+    named_collections: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    default_collection: str = DEFAULT_COLLECTION
+
+    @property
+    def collections(self) -> Mapping[str, tuple[str, ...]]:
+        """The sources of each collection, the default one first; others only if they have any.
+
+        A source that no collection names belongs to the default one; while none is named at all, sessions and code
+        have their own.
+        """
+        held: dict[str, list[str]] = {self.default_collection: []}
+        by_source = {source: name for name, sources in self.named_collections.items() for source in sources}
+        for source in self.sources:
+            by_kind = DEFAULT_COLLECTIONS.get(source.kind, self.default_collection)
+            name = self.default_collection if self.named_collections else by_kind
+            held.setdefault(by_source.get(source.name, name), []).append(source.name)
+        return {name: tuple(sources) for name, sources in held.items()}
 
     @property
     def sources_file(self) -> Path:

@@ -133,7 +133,7 @@ def run_beir(
     """
     corpus = load_beir(folder)
     place = cache / corpus.name / digest([embedder.identity.encode("utf-8")])[:8]
-    settings = replace(settings, index=place.absolute() / "index.db", sources=())
+    settings = replace(settings, index=place.absolute() / "index.db", generation="", sources=())
     with closing(SqliteIndex(settings.index)) as index:
         failures = index_corpus(index, corpus, embedder, progress, late=settings.late)
     texts = {uri_of(corpus.name, id): f"{title}\n{text}" for id, (title, text) in corpus.documents.items()}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TypeAlias
 
 import numpy as np
@@ -32,6 +33,17 @@ MEASURES = {
 """Our name of each measure, and the one that ir-measures gives it."""
 
 RESAMPLES = 2_000
+
+
+def check_installed(*, peers: bool = False) -> None:
+    """Ask for the extra before anything is indexed or asked.
+
+    Raises:
+        MissingExtra: ir-measures is not installed, or, with ``peers``, bm25s.
+    """
+    for package, feature in (("ir_measures", "brain eval"), *((("bm25s", "brain eval --peers"),) if peers else ())):
+        if find_spec(package) is None:
+            raise MissingExtra(feature, "eval")
 
 
 def unique(documents: Iterable[str]) -> list[str]:

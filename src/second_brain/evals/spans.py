@@ -99,7 +99,7 @@ def run_spans(folder: Path, cache: Path, settings: Settings, plan: Plan, progres
     answering = {
         entry.question.id: [(f"{name}/{file}.md", start, end) for file, start, end in entry.spans] for entry in spans
     }
-    place = cache / name / digest([settings.models.embedder.encode("utf-8")])[:8] / "index.db"
+    place = cache / name / digest([str(settings.models.embedder).encode("utf-8")])[:8] / "index.db"
 
     def judge(questions: Sequence[Question], answers: Answers) -> dict[str, dict[str, float]]:
         overlaps = {question.id: overlap(answering[question.id], answers[question.id]) for question in questions}

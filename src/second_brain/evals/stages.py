@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
@@ -82,7 +83,13 @@ class Subject(Brain):
 
 
 def search_engines(
-    settings: Settings, embedder: Embedder, asking: Asking, held: ExitStack, *, steps: bool = True
+    settings: Settings,
+    embedder: Embedder,
+    asking: Asking,
+    held: ExitStack,
+    *,
+    steps: bool = True,
+    modes: Sequence[Mode] = MODES,
 ) -> dict[str, Engine]:
     """The stages as systems, by name; equal ones are one engine.
 
@@ -92,9 +99,11 @@ def search_engines(
         asking: how they are asked.
         held: closes the indexes.
         steps: False leaves the modes only.
+        modes: those of them that are wanted.
     """
     engines: dict[Stage, Engine] = {}
     named = stages(settings, tokens=isinstance(embedder, TokenEmbedder), steps=steps)
+    named = {name: stage for name, stage in named.items() if name not in MODES or name in modes}
     for stage in named.values():
         if stage not in engines:
             brain = held.enter_context(Subject(stage.applied(settings), embedder))

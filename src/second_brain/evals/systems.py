@@ -10,6 +10,7 @@ from typing import TypeAlias
 from ..config import Settings
 from ..index.sqlite.store import SqliteIndex
 from ..protocols import Embedder, Progress
+from ..types import MODES, Mode
 from .answers import Answers, Asking, Engine, Place, gather
 from .caching import CachingEmbedder
 from .grep import grep_engine
@@ -28,12 +29,14 @@ Judge: TypeAlias = Callable[[Sequence[Question], Answers], dict[str, dict[str, f
 class Plan:
     """What is wanted of an evaluation.
 
-    ``half``: only these questions. ``steps``: the stages before hybrid's answer too. ``peers``: public peers too.
+    ``half``: only these questions. ``steps``: the stages before hybrid's answer too. ``modes``: only these of the
+    modes. ``peers``: public peers too.
     ``timed``: what a question costs. ``readings``: what an agent reads for it, way by way.
     """
 
     half: Half | None = None
     steps: bool = True
+    modes: tuple[Mode, ...] = MODES
     peers: bool = False
     timed: bool = True
     readings: bool = False
@@ -127,5 +130,5 @@ def _systems(
     return {
         "grep": grep_engine(asked.texts, asked.asking, remembers=warm),
         **peers,
-        **search_engines(settings, embedder, asked.asking, held, steps=plan.steps),
+        **search_engines(settings, embedder, asked.asking, held, steps=plan.steps, modes=plan.modes),
     }

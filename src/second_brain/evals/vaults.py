@@ -22,7 +22,7 @@ def default_settings() -> Settings:
 def vault_brain(name: str, folder: Path, index: Path, settings: Settings) -> Brain:
     """A brain whose one source is a folder of Markdown, with an index of its own; models and fusion as set."""
     source = SourceSettings(name, "markdown", folder.absolute())
-    return Brain(replace(settings, index=index.absolute(), sources=(source,)))
+    return Brain(replace(settings, index=index.absolute(), generation="", sources=(source,)))
 
 
 def cached_index(cache: Path, folder: Path) -> Path:

@@ -89,15 +89,26 @@ def read_all(folder: Path) -> list[Decision]:
     """The records of a folder, by number."""
     found = []
     for path in _files(folder):
-        match = _FILE.match(path.name)
-        if match:
-            found.append(read_one(path, int(match.group(1))))
+        number = number_of(path.name)
+        if number is not None:
+            found.append(read_one(path, number))
     return sorted(found, key=lambda decision: (decision.number, decision.path.name))
 
 
 def read_one(path: Path, number: int) -> Decision:
     """One record."""
-    text = text_of(path).replace("\r\n", "\n")
+    return parsed(text_of(path), path, number)
+
+
+def number_of(name: str) -> int | None:
+    """The number of a record by the name of its file, None where it is none's."""
+    match = _FILE.match(name)
+    return int(match.group(1)) if match else None
+
+
+def parsed(text: str, path: Path, number: int) -> Decision:
+    """What the text of a record says."""
+    text = text.replace("\r\n", "\n")
     front = read_frontmatter(text)
     body = text[front.body_start :]
     section = _STATUS_SECTION.search(body)

@@ -100,7 +100,7 @@ class Check:
 
 def read_all(project: Path) -> list[Lesson]:
     """The lessons of a project, in the order of the file."""
-    return list(_parsed(text_of(project / FILE)))
+    return parsed(text_of(project / FILE))
 
 
 def learn(
@@ -193,7 +193,7 @@ def problems(project: Path) -> Iterator[str]:
     """What is wrong with the file, each in a sentence with its line."""
     text = text_of(project / FILE)
     seen: dict[int, Lesson] = {}
-    lessons = list(_parsed(text))
+    lessons = parsed(text)
     for lesson in lessons:
         where = f"{FILE}:{lesson.line}: {lesson.id}"
         if lesson.number in seen:
@@ -224,6 +224,11 @@ def number_of(id: str) -> int:
 
 
 # -- text ----------------------------------------------------------------------------------------------------
+
+
+def parsed(text: str) -> list[Lesson]:
+    """The lessons in the text of such a file, in order."""
+    return list(_parsed(text))
 
 
 def _parsed(text: str) -> Iterator[Lesson]:

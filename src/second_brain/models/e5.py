@@ -20,6 +20,7 @@ import numpy as np
 from ..errors import ModelError
 from ..protocols import Codes, Vectors
 from .cache import built_folder
+from .centres import centres
 from .projection import projection
 from .tokenizer import Tokenizer, write_tokenizer
 from .weights import REINSTALL, Weights, find_weights
@@ -50,7 +51,7 @@ class E5Embedder:
     A blank text is a ValueError; a model that cannot be loaded or run, a ModelError.
     """
 
-    identity = "e5-small-q4/1"
+    identity = "e5-small-q4/2"
     dimensions = 384
     max_tokens = 508
     """How many tokens of a document are read: 512 less its prefix and the two that open and close."""
@@ -62,12 +63,16 @@ class E5Embedder:
         self._loaded: _Encoder | None = None
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """One vector a text, in the order given."""
-        return self._embed(_PASSAGE, texts)
+        """One vector a text, in the order given, see `centres`."""
+        return centres().passages(self.raw_vectors(texts, question=False), texts)
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """One vector a query, in the order given."""
-        return self._embed(_QUERY, texts)
+        """One vector a query, in the order given, likewise."""
+        return centres().questions(self.raw_vectors(texts, question=True), texts)
+
+    def raw_vectors(self, texts: Sequence[str], *, question: bool) -> Vectors:
+        """What the model itself yields for each text, of unit norm."""
+        return self._embed(_QUERY if question else _PASSAGE, texts)
 
     def embed_document_tokens(self, texts: Sequence[str]) -> TokenVectors:
         """A vector for each token of each text, without prefix and the tokens that open and close."""
@@ -80,12 +85,12 @@ class E5Embedder:
     def encode_documents(self, texts: Sequence[str]) -> tuple[Vectors, list[Codes]]:
         """The vectors of the texts and the codes of their tokens, see `projection`, at the cost of one."""
         vectors, tokens = self._embed_tokens(_PASSAGE, texts)
-        return vectors, [projection().codes(rows, ids) for rows, ids in tokens]
+        return centres().passages(vectors, texts), [projection().codes(rows, ids) for rows, ids in tokens]
 
     def encode_query(self, text: str) -> tuple[Vectors, Vectors]:
         """The vector of a query, and a row for each of its tokens in the space of the codes."""
         vectors, [(rows, ids)] = self._embed_tokens(_QUERY, [text])
-        return vectors[0], projection().rows(rows, ids)
+        return centres().questions(vectors, [text])[0], projection().rows(rows, ids, centres().tokens(text))
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """How many tokens each text has, uncut; compare with `max_tokens`."""

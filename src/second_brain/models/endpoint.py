@@ -1,6 +1,6 @@
 """Posts JSON to a model behind HTTP: with a deadline, few retries where they are safe, and errors that say what to do.
 
-The one module that imports an HTTP client. What is sent leaves this process: callers ask for consent first.
+What is sent leaves this process: callers ask for consent first.
 """
 
 from __future__ import annotations
@@ -9,13 +9,10 @@ import json
 import random
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from typing import Any
 
-from ..errors import DeadlineMissed, MissingExtra, ModelError
-
-if TYPE_CHECKING:
-    import httpx2
+from ..errors import DeadlineMissed, ModelError
+from .transport import CutOff, NotReached, Reply, TooLate, TooMuch, Transport
 
 MAX_ANSWER_BYTES = 32 << 20
 FIRST_WAIT_S = 0.5
@@ -23,8 +20,6 @@ FIRST_WAIT_S = 0.5
 
 NOT_TAKEN = (429, 503)
 """Statuses by which a server says that it did not begin the work."""
-
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Refused(ModelError):
@@ -34,11 +29,6 @@ class Refused(ModelError):
         super().__init__(message, hint=hint)
         self.status = status
         self.said = said
-
-
-def is_loopback(url: str) -> bool:
-    """Whether what is sent there stays on this machine."""
-    return (urlsplit(url).hostname or "") in LOOPBACK
 
 
 class Endpoint:
@@ -51,8 +41,8 @@ class Endpoint:
 
     def __init__(self, url: str, *, key: str = "") -> None:
         self.url = url.rstrip("/")
-        self._key = key
-        self._client: httpx2.Client | None = None
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._transport = Transport(self.url, headers, purpose="a model behind HTTP")
 
     def post(self, path: str, body: Mapping[str, Any], *, deadline_s: float, repeatable: bool) -> Any:
         """The JSON that the endpoint answers.
@@ -83,44 +73,35 @@ class Endpoint:
 
     def close(self) -> None:
         """Close the connections."""
-        if self._client is not None:
-            self._client.close()
-            self._client = None
+        self._transport.close()
 
     def _once(self, path: str, body: Mapping[str, Any], ends: float) -> Any:
-        httpx = _library()
-        if self._client is None:
-            headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-            # A proxy from the environment must not see what is meant for this machine.
-            self._client = httpx.Client(headers=headers, trust_env=not is_loopback(self.url), follow_redirects=False)
-        url = self.url + path
-        left = ends - time.monotonic()
-        if left <= 0:
-            raise DeadlineMissed(f"{url} did not answer in time")
         try:
-            with self._client.stream("POST", url, json=body, timeout=httpx.Timeout(left)) as response:
-                data = bytearray()
-                for piece in response.iter_bytes():
-                    data += piece
-                    if time.monotonic() > ends:
-                        raise DeadlineMissed(f"{url} did not finish its answer in time")
-                    if len(data) > MAX_ANSWER_BYTES:
-                        raise ModelError(f"{url} answered more than {MAX_ANSWER_BYTES >> 20} MB")
-        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
+            reply = self._transport.exchange(
+                "POST",
+                self.url + path,
+                content=json.dumps(body).encode("utf-8"),
+                headers={"Content-Type": "application/json"},
+                ends=ends,
+                most_bytes=MAX_ANSWER_BYTES,
+            )
+        except NotReached as error:
             hint = "start the server, or correct the url in models.yaml"
-            raise _Again(ModelError(f"{url} cannot be reached: {error}", hint=hint), untouched=True) from error
-        except httpx.TimeoutException as error:
-            raise DeadlineMissed(f"{url} did not answer in time") from error
-        except httpx.HTTPError as error:
-            cut = ModelError(f"{url} ended the connection before its answer was complete: {error}")
-            raise _Again(cut, untouched=False) from error
-        return self._answer(url, response.status_code, response.headers.get("retry-after", ""), bytes(data))
+            raise _Again(ModelError(str(error), hint=hint), untouched=True) from error
+        except TooLate as error:
+            raise DeadlineMissed(str(error)) from error
+        except CutOff as error:
+            raise _Again(ModelError(str(error)), untouched=False) from error
+        except TooMuch as error:
+            raise ModelError(str(error)) from error
+        return self._answer(self.url + path, reply)
 
-    def _answer(self, url: str, status: int, retry_after: str, data: bytes) -> Any:
+    def _answer(self, url: str, reply: Reply) -> Any:
+        status, data = reply.status, reply.data
         said = _words(data)
         if status in NOT_TAKEN:
             busy = ModelError(f"{url} is busy (HTTP {status}): {said}", hint="wait, or ask for less at once")
-            raise _Again(busy, untouched=True, wait_s=_seconds(retry_after))
+            raise _Again(busy, untouched=True, wait_s=_seconds(reply.headers.get("retry-after", "")))
         if status >= 500:
             raise _Again(ModelError(f"{url} failed (HTTP {status}): {said}"), untouched=False)
         if status >= 300:
@@ -144,14 +125,6 @@ class _Again(Exception):
         self.error = error
         self.untouched = untouched
         self.wait_s = wait_s
-
-
-def _library() -> Any:
-    try:
-        import httpx2
-    except ImportError as error:
-        raise MissingExtra("a model behind HTTP", "http") from error
-    return httpx2
 
 
 def _words(data: bytes) -> str:

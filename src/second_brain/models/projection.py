@@ -51,11 +51,15 @@ class TokenProjection:
         firsts = np.sort(np.unique(own, return_index=True)[1])
         return np.packbits((telling[firsts] - self._mean) @ self._matrix > 0, axis=1)
 
-    def rows(self, vectors: Vectors, ids: Sequence[int]) -> Vectors:
-        """The rows of a query's tokens, of unit norm, likewise."""
-        rows = (self._telling(vectors, ids)[0] - self._mean) @ self._matrix
+    def rows(self, vectors: Vectors, ids: Sequence[int], mean: Vectors | None = None) -> Vectors:
+        """The rows of a query's tokens, of unit norm, likewise. ``mean`` is theirs; None: that of documents."""
+        rows = (self.telling(vectors, ids) - (self._mean if mean is None else mean)) @ self._matrix
         unit: Vectors = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
         return unit
+
+    def telling(self, vectors: Vectors, ids: Sequence[int]) -> Vectors:
+        """The vectors of the tokens that tell something, or of all where none does."""
+        return self._telling(vectors, ids)[0]
 
     def _telling(self, vectors: Vectors, ids: Sequence[int]) -> tuple[Vectors, npt.NDArray[np.int64]]:
         """The vectors and ids of the tokens that tell something, or of all where none does."""

@@ -13,10 +13,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, TypeAlias
 
 from pyromark import Markdown, Options
 
+from ..errors import ParseError
 from ..types import Block, Link, Section
 from .links import markdown_link, wikilink
 from .text import code_points
@@ -34,7 +36,7 @@ MAX_NESTING = 100
 """Quotes and lists within each other, in one line; more is an attack or an accident."""
 
 Span: TypeAlias = "tuple[int, int]"
-_Events: TypeAlias = "Iterator[tuple[Any, Any]]"
+Events: TypeAlias = "Iterator[tuple[Any, Any]]"
 """Pairs of a bare name or a dict of one key, and the range: {"start": ..., "end": ...} in bytes."""
 
 _MARKDOWN = Markdown(
@@ -103,6 +105,25 @@ def read_structure(text: str, start: int = 0) -> Structure:
     return Structure(sections, blocks, links, opaque, tuple(walk.warnings()))
 
 
+def read_events(body: str, *, most: int) -> list[tuple[Any, Any]]:
+    """The events of a Markdown text in order, for who writes it in another form.
+
+    Raises ParseError where it is nested deeper than ``MAX_NESTING``, has more than ``most`` events (a table of few
+    characters may have millions of cells), or the parser fails on it.
+    """
+    if _DEEP.search(body):
+        raise ParseError(f"nested deeper than {MAX_NESTING} levels")
+    try:
+        events = list(islice(_MARKDOWN.events_with_range(body), most + 1))
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # Rust's, which is no Exception
+            raise
+        raise ParseError(f"the Markdown parser failed ({error})") from error
+    if len(events) > most:
+        raise ParseError(f"more than {most:,} pieces")
+    return events
+
+
 @dataclass(slots=True)
 class _FoundBlock:
     """A block on top level, in bytes; ``words`` are the pieces of a heading's plain text."""
@@ -143,7 +164,7 @@ class _Walk:
         self._heading = _FoundBlock("heading", 0, 0)
         self._open_links: list[_FoundLink] = []
 
-    def follow(self, events: _Events) -> None:
+    def follow(self, events: Events) -> None:
         open_links = self._open_links
         for event, span in events:
             begin = span["start"]

@@ -16,13 +16,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..types import Json
 
-_TAG = re.compile(
+TAG = re.compile(
     r"#(?<!\S#)("  # the # first, so that the search can skip to it
     r"[^\s!-,.:-@\[-^`{-~"  # ASCII but letters, digits, - / _
     r"\u2000-\u206f\u2e00-\u2e7f"  # punctuation of all scripts
     r"\u3001-\u3003\u3008-\u3011\u3014-\u301f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"  # full-width
     r"]+)"
 )
+"""A tag where it stands; its name is the group. One of digits only is none."""
 
 
 def inline_tags(text: str, start: int, opaque: Sequence[tuple[int, int]]) -> Iterator[str]:
@@ -30,7 +31,7 @@ def inline_tags(text: str, start: int, opaque: Sequence[tuple[int, int]]) -> Ite
     if "#" not in text:
         return
     begins = [begin for begin, _ in opaque]
-    for found in _TAG.finditer(text, start):
+    for found in TAG.finditer(text, start):
         name = found[1].rstrip("/")
         span = bisect_right(begins, found.start()) - 1
         if not name or name.isdecimal() or (span >= 0 and found.start() < opaque[span][1]):

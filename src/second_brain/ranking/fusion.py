@@ -29,8 +29,8 @@ class FusionSettings:
     method: Literal["convex", "rrf"] = "convex"
     dense_weight: float = 0.3
     code_dense_weight: float = 0.6
-    late_weight: float = 0.6
-    dense_weight_beside_late: float = 0.125
+    late_weight: float = 0.54
+    dense_weight_beside_late: float = 0.22
     code_late_weight: float = 0.15
     rrf_k: int = 60
 

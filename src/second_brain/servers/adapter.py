@@ -28,6 +28,7 @@ from ..version import __version__
 from . import offers
 from .calls import Outcome, call, failed, unknown
 from .desk import Cancelled, Desk
+from .messages import mended, refusal
 from .toolsets import Tool
 
 T = TypeVar("T")
@@ -154,30 +155,47 @@ def make_server(tools: Sequence[Tool], desk: Desk, *, local: bool = False) -> Se
 
 
 async def exchange(server: Server[Any], lines: AsyncIterator[bytes], write: Callable[[bytes], Awaitable[None]]) -> None:
-    """Serve one client whose messages come as lines, until they end. ``write`` is given whole lines, one at a time."""
+    """Serve one client whose messages come as lines, until they end. ``write`` is given whole lines, one at a time.
+
+    Every request is answered, also one that is no message: who waits for an answer must get one.
+    """
     incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception]()
     outgoing, answers = anyio.create_memory_object_stream[SessionMessage]()
+    one_at_a_time = anyio.Lock()
+
+    async def say(line: bytes) -> None:
+        async with one_at_a_time:
+            await write(line)
 
     async def receive() -> None:
         async with incoming:
             async for line in lines:
-                message: SessionMessage | Exception
-                try:
-                    message = SessionMessage(types.jsonrpc_message_adapter.validate_json(line, by_name=False))
-                except ValueError as error:
-                    message = error
-                await incoming.send(message)
+                message = _message(line)
+                if message is None:
+                    await say(refusal(line))
+                else:
+                    await incoming.send(message)
 
     async def send() -> None:
         async with answers:
             async for answer in answers:
                 text = answer.message.model_dump_json(by_alias=True, exclude_unset=True)
-                await write(text.encode("utf-8", "replace") + b"\n")
+                await say(text.encode("utf-8", "replace") + b"\n")
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(receive)
         tasks.start_soon(send)
         await server.run(read, outgoing, server.create_initialization_options())
+
+
+def _message(line: bytes) -> SessionMessage | None:
+    """The message that a line is, or was meant to be."""
+    adapter = types.jsonrpc_message_adapter
+    with contextlib.suppress(ValueError):
+        return SessionMessage(adapter.validate_json(line, by_name=False))
+    with contextlib.suppress(ValueError):
+        return SessionMessage(adapter.validate_python(mended(line), by_name=False))
+    return None
 
 
 class Sessions:

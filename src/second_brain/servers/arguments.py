@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any
 
@@ -109,7 +109,12 @@ class Arguments:
             found = datetime.fromisoformat(text)
         except ValueError:
             raise UsageError(f"'{key}' is '{text[:40]}', expected a day like 2031-05-02") from None
-        return found if found.tzinfo else found.astimezone()
+        if found.tzinfo:
+            return found
+        try:
+            return found.astimezone()
+        except (ValueError, OverflowError, OSError):  # years that the system's clock functions do not know
+            return found.replace(tzinfo=UTC)
 
 
 def _is_broken(number: float) -> bool:

@@ -9,16 +9,22 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..library import Brain
+    from .metrics import Metrics
 
 
 class Brains:
     """Views of one brain. Safe to use from many threads; making it opens and loads nothing.
 
     ``opening`` opens the brain. What it raises is raised by each question until it succeeds: somebody may mend the
-    settings meanwhile.
+    settings meanwhile. ``models_elsewhere``: the brain is on another machine and has its models there. ``metrics``
+    counts the searches of all of them, where somebody looks at that.
     """
 
-    def __init__(self, opening: Callable[[], Brain]) -> None:
+    def __init__(
+        self, opening: Callable[[], Brain], metrics: Metrics | None = None, *, models_elsewhere: bool = False
+    ) -> None:
+        self._models_elsewhere = models_elsewhere
+        self.metrics = metrics
         self._opening = opening
         self._lock = threading.Lock()
         self._brain: Brain | None = None
@@ -38,7 +44,9 @@ class Brains:
 
         Not before: a server that nobody asks holds no model, and the bundled one is there within ``wait_s``.
         """
-        name = brain.settings.models.embedder
+        if self._models_elsewhere:
+            return True
+        name = brain.embedder().identity  # another generation may have another one
         with self._lock:
             begun = self._loaded.get(name)
             loaded = begun or self._loaded.setdefault(name, threading.Event())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import UsageError
+from ..errors import NotAllowed
 from .brains import Brains
 from .places import allowed_folder
 
@@ -47,10 +47,10 @@ class Desk:
         return self.brains.seen_by(self.label)
 
     def whole(self, deed: str) -> Brain:
-        """The brain for a change. Raises UsageError where this consumer may change nothing."""
+        """The brain for a change. Raises NotAllowed where this consumer may change nothing."""
         brain = self.brain
         if self.read_only or brain.clearance:
-            raise UsageError(f"this connection is read-only: it may not {deed}", hint="tell the user what you wanted")
+            raise NotAllowed(f"this connection is read-only: it may not {deed}", hint="tell the user what you wanted")
         return brain
 
     def has_model(self, brain: Brain, *, wait_s: float) -> bool:

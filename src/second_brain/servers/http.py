@@ -1,4 +1,4 @@
-"""The process ``brain serve``: the same tools over streamable HTTP at ``/mcp``, for those who have a token.
+"""The process ``brain serve``: tools for agents at ``/mcp``, the API for programs, and pages for people.
 
 Loopback by default. Every request names a token; a token shows no more than its label. No page of another origin may
 ask, whatever the browser would allow.
@@ -17,72 +17,38 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import anyio
-import anyio.abc
-import uvicorn
+import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 
-from ..errors import BrainError, UsageError
-from .adapter import Sessions, make_server
+from .. import wire
+from ..errors import BrainError, StorageError, UsageError
+from .api.routes import Api
 from .brains import Brains
-from .desk import Desk
+from .callers import Callers
+from .fleet import EVERY_S, Fleet
+from .listening import Listener, Running
+from .metrics import Metrics
 from .neighbours import Neighbours
 from .places import graph_file
-from .tokens import Token, matching, tokens
+from .scraping import MetricsEndpoint
+from .tokens import tokens
 from .toolsets import chosen
+from .web.site import site
+from .web.visitors import Visitors
+
+NAMED = {"/mcp": "mcp", "/healthz": "healthz", "/metrics": "metrics"}
+"""How requests are counted that are not the API's."""
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-GRACE_S = 3
-MOST_AT_ONCE = 200
-"""Connections at the same time; the next ones get 503."""
+BODY_S = 60.0
+"""How long a client may take for the body of a request; the API has its own limits."""
 
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^\s:/?#@\[\]]+)(:\d{1,5})?")
 
 logger = logging.getLogger("second_brain.servers")
-
-
-class Callers:
-    """The sessions of those who may ask, by token. Tokens are read anew: a removed one is worthless at once."""
-
-    def __init__(self, brains: Brains, toolsets: Sequence[str], *, read_only: bool) -> None:
-        self._brains = brains
-        self._toolsets = toolsets
-        self._read_only = read_only
-        self._sessions: dict[Token, Sessions] = {}
-        self._tasks: anyio.abc.TaskGroup | None = None
-
-    @contextlib.asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """The time in which they are answered."""
-        async with anyio.create_task_group() as self._tasks:
-            yield
-            self._tasks.cancel_scope.cancel()
-
-    def token(self, authorization: str) -> Token | None:
-        """Who sends this header, None for nobody."""
-        scheme, _, text = authorization.partition(" ")
-        if scheme.lower() != "bearer" or not text.strip():
-            return None
-        return matching(tokens(self._brains.seen_by("").settings), text.strip())
-
-    async def sessions(self, token: Token) -> Sessions:
-        """The sessions of whoever has this token."""
-        assert self._tasks is not None, "asked outside of `running`"
-        if token not in self._sessions:
-            read_only = self._read_only or not token.changes
-            tools = chosen(self._toolsets, read_only=read_only)
-            desk = Desk(self._brains, token.privacy, read_only, graph=graph_file(None, os.environ))
-            self._sessions[token] = Sessions(make_server(tools, desk))
-            await self._tasks.start(_keep, self._sessions[token])
-        return self._sessions[token]
-
-
-async def _keep(sessions: Sessions, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-    async with sessions.running():
-        task_status.started()
-        await anyio.sleep_forever()
 
 
 class McpEndpoint:
@@ -106,28 +72,81 @@ class McpEndpoint:
             await (await self._callers.sessions(token))(scope, receive, send)
 
 
+@contextlib.asynccontextmanager
+async def _saving(fleet: Fleet, brains: Brains) -> AsyncIterator[None]:
+    """The time in which it is written down, every few seconds, who asked."""
+
+    def save() -> None:
+        try:
+            fleet.save(brains.seen_by("").settings)
+        except BrainError as error:
+            logger.warning("%s; %s", error, error.hint)
+
+    async def often() -> None:
+        while True:
+            await anyio.sleep(EVERY_S)
+            await anyio.to_thread.run_sync(save)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(often)
+        try:
+            yield
+        finally:
+            tasks.cancel_scope.cancel()
+            save()
+
+
 class Gate:
     """Lets requests through that were meant for this server; everything else ends here.
 
     A name that is not ours in ``Host`` is a page that had its own name lead to this machine (DNS rebinding); an
-    ``Origin`` that is not where the page itself came from is another site.
+    ``Origin`` that is not where the page itself came from is another site. Who comes while the server ends is told so.
     """
 
-    def __init__(self, app: Any, brains: Brains, host: str) -> None:
+    def __init__(self, app: Any, brains: Brains, host: str, running: Running, metrics: Metrics) -> None:
         self._app = app
         self._brains = brains
         self._host = host
+        self._running = running
+        self._metrics = metrics
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
         """One request, or the life of the server."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        path = scope["path"]
+        if self._running.ending and path != "/healthz":
+            await _ending()(scope, receive, send)
+            return
+        if scope["method"] == "GET" and path == "/mcp":  # a client that listens for as long as it lives
+            await self._pass(scope, receive, send)
+            return
+        with self._running.one():
+            await self._pass(scope, receive, send)
+
+    async def _pass(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
         answer = self._app
-        if scope["type"] == "http":
-            try:
-                answer = await anyio.to_thread.run_sync(self._refusal, Request(scope)) or self._app
-            except BrainError as error:  # a settings file became wrong: nobody can be told who may ask
-                logger.warning("%s; %s", error, error.hint)
-                answer = PlainTextResponse("the server's settings are wrong; its log says how", 503)
-        await answer(scope, receive, send)
+        try:
+            answer = await anyio.to_thread.run_sync(self._refusal, Request(scope)) or self._app
+        except BrainError as error:  # a settings file became wrong: nobody can be told who may ask
+            logger.warning("%s; %s", error, error.hint)
+            answer = PlainTextResponse("the server's settings are wrong; its log says how", 503)
+        path = scope["path"]
+        if path.startswith(wire.PREFIX):  # counts by endpoint, and has limits of its own
+            await answer(scope, receive, send)
+            return
+        status = 500
+
+        async def counted(message: MutableMapping[str, Any]) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            await send(message)
+
+        try:
+            await answer(scope, _within(BODY_S, receive), counted)
+        finally:
+            self._metrics.requested(NAMED.get(path, "page"), status)
 
     def _refusal(self, request: Request) -> Response | None:
         host, origin = request.headers.get("host", ""), request.headers.get("origin")
@@ -148,23 +167,76 @@ def _name_of(host: str) -> str:
     return found["name"].strip("[]").lower() if found else ""
 
 
-def make_app(brains: Brains, toolsets: Sequence[str], *, host: str, read_only: bool, neighbours: Path | None) -> Any:
-    """The ASGI application. ``neighbours`` is the socket for processes of this machine, None for none."""
+def _ending() -> Response:
+    error = StorageError("the server is ending", hint="come again in a few seconds")
+    return Response(wire.raised(error)[1], 503, {"Retry-After": "5", "Connection": "close"}, "application/json")
+
+
+def _within(seconds: float, receive: Any) -> Any:
+    """The same, but a client whose body does not come in time counts as gone."""
+    ends = anyio.current_time() + seconds
+    whole = False
+
+    async def patient() -> MutableMapping[str, Any]:
+        nonlocal whole
+        if whole:
+            return dict(await receive())
+        with anyio.CancelScope(deadline=ends):
+            message = await receive()
+            whole = not message.get("more_body", False)
+            return dict(message)
+        return {"type": "http.disconnect"}
+
+    return patient
+
+
+def make_app(
+    brains: Brains,
+    toolsets: Sequence[str],
+    *,
+    host: str,
+    read_only: bool,
+    neighbours: Path | None,
+    visitors: Visitors | None = None,
+    running: Running | None = None,
+) -> Any:
+    """The ASGI application. ``neighbours`` is the socket for processes of this machine, None for none.
+
+    ``visitors`` are those who look at the pages in a browser; None begins with nobody. ``running`` knows whether the
+    process is ending.
+    """
     callers = Callers(brains, toolsets, read_only=read_only)
+    metrics = brains.metrics = brains.metrics or Metrics()
+    running = running or Running()
+    fleet = Fleet()
+    api = Api(callers, metrics, fleet)
+
+    def local(request: Request) -> bool:
+        # A proxy hands requests from outside on to loopback; it names the host that was asked for.
+        return is_loopback(host) and _name_of(request.headers.get("host", "")) in LOOPBACK
 
     async def health(request: Request) -> Response:
-        return JSONResponse({"status": "ok"})
+        return JSONResponse({"status": "ending"}, 503) if running.ending else JSONResponse({"status": "ready"})
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         async with contextlib.AsyncExitStack() as stack:
             await stack.enter_async_context(callers.running())
+            await stack.enter_async_context(_saving(fleet, brains))
+            stack.callback(api.end)
             if neighbours is not None:
                 await stack.enter_async_context(Neighbours(brains, neighbours).listening())
             yield
 
-    routes = [Route("/healthz", health, methods=["GET"]), Route("/mcp", McpEndpoint(callers))]
-    return Gate(Starlette(routes=routes, lifespan=lifespan), brains, host.strip("[]").lower())
+    routes = [
+        Route("/healthz", health, methods=["GET"]),
+        Route("/metrics", MetricsEndpoint(callers, brains, metrics, local), methods=["GET"]),
+        Route("/mcp", McpEndpoint(callers)),
+        Mount(wire.PREFIX, api.app),
+    ]
+    graph = graph_file(None, os.environ)
+    routes += site(brains, visitors or Visitors(), read_only=read_only, graph=graph)
+    return Gate(Starlette(routes=routes, lifespan=lifespan), brains, host.strip("[]").lower(), running, metrics)
 
 
 def serve(
@@ -176,6 +248,7 @@ def serve(
     read_only: bool,
     neighbours: Path | None,
     ready: Callable[[int], None],
+    visitors: Visitors | None = None,
 ) -> None:
     """Serve until the process is asked to end. ``ready`` is told the port, which is a free one for 0.
 
@@ -190,22 +263,24 @@ def serve(
     chosen(toolsets)
     with contextlib.closing(_bound(host, port)) as taken:
         ready(taken.getsockname()[1])
-        config = uvicorn.Config(
-            make_app(brains, toolsets, host=host, read_only=read_only, neighbours=neighbours),
-            log_level="warning",
-            access_log=False,
-            timeout_graceful_shutdown=GRACE_S,
-            limit_concurrency=MOST_AT_ONCE,
-            server_header=False,
-            ws="none",
+        running = Running()
+        app = make_app(
+            brains,
+            toolsets,
+            host=host,
+            read_only=read_only,
+            neighbours=neighbours,
+            visitors=visitors,
+            running=running,
         )
-        uvicorn.Server(config).run(sockets=[taken])
+        Listener(app, running).run(sockets=[taken])
 
 
 def _bound(host: str, port: int) -> socket.socket:
     """The listening socket. Raises UsageError naming port and cure."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
+    # With its protocol named, asyncio sends small answers at once (TCP_NODELAY); else each waits 40 ms for an ACK.
+    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind((host.strip("[]"), port))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
-from datetime import timedelta
+from datetime import MAXYEAR, timedelta
 from typing import TYPE_CHECKING, Any
 
 from .arguments import Arguments
@@ -22,9 +23,6 @@ LOADING = "the model is still being loaded: searched by word only; ask again in 
 NOTHING = "Nothing was found. The search itself worked; try other words, the other language, or fewer filters."
 WORDS = ("lexical", "dense", "hybrid", "agentic")
 """The modes of a search, as ``types.MODES`` has them."""
-
-NOTES_KINDS = ("markdown", "obsidian")
-"""Kinds of source that are a vault."""
 
 TEXT = {"type": "string"}
 COUNT = {"type": "integer"}
@@ -47,7 +45,8 @@ def narrowed(given: Arguments) -> Filter:
 
     until = given.moment("until")
     if until is not None and len(given.text("until")) <= len("2031-05-02"):
-        until += timedelta(days=1)
+        # The last day of the calendar has none after it, and no note is newer.
+        until = until + timedelta(days=1) if until.year < MAXYEAR else None
     return Filter(
         sources=given.texts("source"),
         projects=given.texts("project"),
@@ -64,11 +63,13 @@ def search(desk: Desk, given: Arguments, report: Report) -> Answer:
 
 
 def search_vault(desk: Desk, given: Arguments, report: Report) -> Answer:
-    """The same among the sources that hold notes, unless others are named."""
+    """The same in the default collection, unless sources are named."""
     brain = desk.brain
     filter = narrowed(given)
-    vaults = tuple(source.name for source in brain.sources() if source.kind in NOTES_KINDS)
-    return _search(desk, brain, given, filter if filter.sources else replace(filter, sources=vaults))
+    if not filter.sources:
+        vault = next((state.sources for state in brain.collections() if state.default), ())
+        filter = replace(filter, sources=vault)
+    return _search(desk, brain, given, filter)
 
 
 def _search(desk: Desk, brain: Brain, given: Arguments, filter: Filter) -> Answer:
@@ -79,6 +80,7 @@ def _search(desk: Desk, brain: Brain, given: Arguments, filter: Filter) -> Answe
     budget = given.number("budget", BUDGET_TOKENS, low=LEAST_TOKENS, high=MOST_TOKENS)
     limit = given.number("limit", 10, low=1, high=50)
     loading = mode != "lexical" and not desk.has_model(brain, wait_s=WAIT_S)
+    began = time.perf_counter()
     result = brain.search(
         query,
         mode="lexical" if loading else mode,  # type: ignore[arg-type]  # one of MODES
@@ -87,6 +89,7 @@ def _search(desk: Desk, brain: Brain, given: Arguments, filter: Filter) -> Answe
         condensed=True,
         cursor=given.text("cursor"),
     )
+    seconds = time.perf_counter() - began
     news = (*_said_once(desk), *([LOADING] if loading else []))
     result = replace(_with_short_ids(brain, result), notices=(*news, *result.notices))
 
@@ -122,7 +125,13 @@ def _search(desk: Desk, brain: Brain, given: Arguments, filter: Filter) -> Answe
         }
         return Answer(answer.text if hits else f"{answer.text}\n{NOTHING}", value)
 
-    return within(budget, make)
+    made = within(budget, make)
+    if desk.brains.metrics is not None:
+        from .metrics import answered_tokens
+
+        answered, whole = answered_tokens(brain, result, made.text)
+        desk.brains.metrics.searched(result, seconds, answer_tokens=answered, document_tokens=whole)
+    return made
 
 
 def _with_short_ids(brain: Brain, result: SearchResult) -> SearchResult:
@@ -204,20 +213,32 @@ def status(desk: Desk, given: Arguments, report: Report) -> Answer:
 
 
 def collections(desk: Desk, given: Arguments, report: Report) -> Answer:
-    """The collections: each source is one."""
+    """What each collection holds, and how fresh it is."""
     from ..answering.packing import seen
 
+    found = desk.brain.collections()[:50]
     value = [
         {
             "name": seen(state.name),
+            "default": state.default,
+            "sources": [seen(source) for source in state.sources[:30]],
             "documents": state.documents,
             "passages": state.chunks,
             "synced": state.synced.isoformat() if state.synced else None,
+            **_filled(waiting=state.waiting, unavailable=[seen(source) for source in state.unavailable[:30]]),
         }
-        for state in desk.brain.status().sources[:50]
+        for state in found
     ]
-    text = "\n".join(f"{entry['name']}: {entry['documents']} documents, compared {entry['synced']}" for entry in value)
-    return Answer(text or "There is no collection yet.", {"collections": value})
+    lines = []
+    for state in found:
+        compared = f"compared {state.synced.astimezone():%Y-%m-%d %H:%M}" if state.synced else "never compared whole"
+        waiting = f", {state.waiting:,} passages without vector" if state.waiting else ""
+        away = f", not available: {', '.join(map(seen, state.unavailable[:30]))}" if state.unavailable else ""
+        lines.append(
+            f"{seen(state.name)}{' (default)' if state.default else ''}: {state.documents:,} documents of"
+            f" {', '.join(map(seen, state.sources[:30])) or 'no source'}; {compared}{waiting}{away}"
+        )
+    return Answer("\n".join(lines) or "There is no collection yet.", {"collections": value})
 
 
 QUERY = {**TEXT, "description": "A question or words, in the user's language"}
@@ -295,7 +316,7 @@ VAULT = (
         "search_vault",
         "Search the vault",
         "Finds passages in the user's own notes, by word and by meaning. Use it before answering about people, projects"
-        " or decisions. Not for sessions and code: search_all looks there too.",
+        " or decisions. Asks the default collection only: search_all asks all, sessions and code too.",
         search_vault,
         SEARCHING,
         HITS,
@@ -305,7 +326,8 @@ VAULT = (
     Tool(
         "list_collections",
         "List collections",
-        "Lists the collections that can be searched; each source is one. Use it to choose `source` of a search.",
+        "Lists the collections: which sources each has, what they hold, how fresh they are. Use it to choose `source`"
+        " of a search.",
         collections,
         {},
         {"collections": OBJECTS},

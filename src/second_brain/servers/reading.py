@@ -38,7 +38,9 @@ def passage(
 ) -> Answer:
     """These lines of a note, or a section of it, marked as data, as many as the budget holds.
 
-    ``skipped``: so many characters of the first line were read before. Raises UsageError where there are no such lines, NotFound where there is no such section.
+    ``skipped``: so many characters of the first line were read before.
+
+    Raises UsageError where there are no such lines, NotFound where there is no such section.
     """
     lines = note.text.split("\n")
     if section:

@@ -25,6 +25,7 @@ from .fingerprints import fingerprint, modified
 from .paths import absolute, disk_bytes, joined
 from .reading import read_regular
 from .sessions import SessionFolder
+from .walking import Reach
 
 SUFFIX = ".z"
 _MAX_BYTES = 1 << 30
@@ -77,6 +78,10 @@ class Archived:
         ]
         items = tuple(sorted((*scan.items, *gone), key=lambda item: item.uri))
         return Scan(items, scan.failures, scan.unlisted, scan.skipped)
+
+    def reach(self) -> Reach:
+        """Where the logs can lie; nobody but us changes copies. Raises SourceError when the root cannot be listed."""
+        return self._live.reach()
 
     def read(self, item: Item) -> Blob:
         """The transcript of a log, of which a copy is made, or the one that a copy holds.

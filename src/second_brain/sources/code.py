@@ -13,6 +13,7 @@ from ..protocols import Scan
 from .folder import FolderSource
 from .ignore import ignore_text
 from .paths import absolute, joined
+from .walking import Reach
 
 CODE: Final = "text/x-code"
 PROSE: Final = "text/x-code-notes"
@@ -75,6 +76,12 @@ class CodeSource(FolderSource):
         if len(fitting) < len(scan.items):
             skipped["too large"] += len(scan.items) - len(fitting)
         return replace(scan, items=fitting, skipped=dict(skipped))
+
+    def reach(self) -> Reach:
+        """As `FolderSource.reach`; ``.gitattributes`` counts too."""
+        reach = super().reach()
+        reach.also(self._root, b".gitattributes")
+        return reach
 
 
 def _marked(root: bytes) -> list[str]:

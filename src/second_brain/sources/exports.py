@@ -24,6 +24,7 @@ from .fingerprints import fingerprint, modified
 from .json_lines import Losses, elements, listing, mapping, text_of
 from .paths import compose
 from .sessions import SessionFolder
+from .walking import Reach, reach_of_file
 
 _NAMED = re.compile(r"conversations(?:[-_ (].*)?\.json", re.IGNORECASE)
 _ZIP = b"PK\x03\x04"
@@ -71,6 +72,10 @@ class _Export(SessionFolder):
         shown = path.decode("utf-8", "replace")
         mark = fingerprint(status, time.time_ns())
         return Scan((Item(uri, self.name, shown, MEDIA_TYPE, mark, modified(status), status.st_size),))
+
+    def reach(self) -> Reach:
+        """Where the files of the export can lie, or the one that it is. Raises SourceError when there is no folder."""
+        return reach_of_file(self._root, self._file) if self._file else super().reach()
 
     def binary(self, head: bytes) -> bool:
         """A zip is binary, and is opened."""

@@ -15,7 +15,7 @@ from .ignore import compile_patterns, covers, verdict
 from .obsidian import SETTINGS, hidden_in_obsidian
 from .paths import absolute, joined
 from .reading import DEFAULT_MAX_BYTES, read_file
-from .walking import scan_folder
+from .walking import Reach, reach_of_folder, scan_folder
 
 _SEPARATOR = os.sep.encode()
 
@@ -75,6 +75,20 @@ class FolderSource(ABC):
         uri = f"{self.name}/{SETTINGS.decode()}"
         failures = tuple(Failure(uri, "walk", problem) for problem in problems)
         return Scan(scan.items, failures + scan.failures, scan.unlisted, scan.skipped)
+
+    def reach(self) -> Reach:
+        """Where the files can lie that ``scan`` lists, for those who watch. Costs as much, and raises the same."""
+        reach = reach_of_folder(
+            self._root,
+            source=self.name,
+            media_type=self.media_type,
+            excluded=self._exclusion(hidden_in_obsidian(os.path.realpath(self._root), [])),
+            other_roots=self._skip_dirs,
+            now_ns=time.time_ns(),
+        )
+        vault, name = os.path.split(joined(self._root, SETTINGS))
+        reach.also(vault, name)
+        return reach
 
     def read(self, item: Item) -> Blob:
         """The bytes of a listed item.

@@ -16,6 +16,7 @@ from ..types import Blob, Item
 from .code import CodeSource
 from .git import Commit, changed_files, commits, tracked
 from .paths import compose, joined
+from .walking import Reach
 
 COMMIT: Final = "text/x-git-commit"
 MAX_FILES: Final = 200
@@ -59,6 +60,12 @@ class RepoSource(CodeSource):
             items.extend(self._listed())
             items.sort(key=lambda item: item.uri)
         return replace(scan, items=tuple(items), skipped=dict(skipped))
+
+    def reach(self) -> Reach:
+        """As `FolderSource.reach`; a commit counts, whatever else happens in ``.git`` does not."""
+        reach = super().reach()
+        reach.also(joined(self._root, b".git", b"logs"), b"HEAD")
+        return reach
 
     def read(self, item: Item) -> Blob:
         """The bytes of a listed item. Raises as `FolderSource.read`; OSError also when git fails."""

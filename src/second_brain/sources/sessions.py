@@ -15,7 +15,7 @@ from ..types import Item
 from .folder import FolderSource
 from .ignore import covers
 from .reading import BinaryFile, is_binary, open_regular
-from .walking import scan_folder
+from .walking import Reach, reach_of_folder, scan_folder
 
 _HEAD = 8192
 
@@ -44,6 +44,18 @@ class SessionFolder(FolderSource):
     def scan(self) -> Scan:
         """List the logs. Raises SourceError when the root cannot be listed."""
         return scan_folder(
+            self._root,
+            source=self.name,
+            media_type=self.media_type,
+            excluded=self._exclusion(lambda path: False),
+            other_roots=self._skip_dirs,
+            now_ns=time.time_ns(),
+            git_rules=False,
+        )
+
+    def reach(self) -> Reach:
+        """Where the logs can lie, for those who watch. Raises SourceError when the root cannot be listed."""
+        return reach_of_folder(
             self._root,
             source=self.name,
             media_type=self.media_type,

@@ -68,6 +68,63 @@ def scan_folder(
     return _Walk(source, media_type, excluded, now_ns, git_rules).run(root, _identities(other_roots))
 
 
+def reach_of_folder(
+    root: bytes,
+    *,
+    source: str,
+    media_type: Callable[[str], str | None],
+    excluded: Callable[[str], bool],
+    other_roots: Iterable[Path],
+    now_ns: int,
+    git_rules: bool = True,
+) -> Reach:
+    """Where below ``root`` the files can lie that `scan_folder` lists: the same arguments, errors and cost."""
+    _check_root(source, root)
+    walk = _Walk(source, media_type, excluded, now_ns, git_rules)
+    walk.run(root, _identities(other_roots))
+    walk.items.clear()
+    return Reach(walk)
+
+
+def reach_of_file(folder: bytes, name: bytes) -> Reach:
+    """The reach of a source that is one file."""
+    reach = Reach(_Walk("", lambda name: None, lambda path: True, 0, git_rules=False))
+    reach.also(folder, name)
+    return reach
+
+
+class Reach:
+    """The folders that a walk entered, and whether something that happens at a path can change what it lists.
+
+    For those who watch a folder: what the walk passes over is not watched, and nothing that happens there counts.
+    """
+
+    def __init__(self, walk: _Walk) -> None:
+        self._walk = walk
+        self._named: dict[bytes, frozenset[bytes]] = {}
+
+    @property
+    def folders(self) -> tuple[bytes, ...]:
+        """Every folder in which something can happen that counts, the root first."""
+        return tuple(dict.fromkeys((*self._walk.folders, *self._named)))
+
+    def also(self, folder: bytes, *names: bytes) -> None:
+        """Files of these names count as well: they say which files are listed, and are none. Without folder nothing."""
+        if os.path.isdir(folder):
+            self._named[folder] = self._named.get(folder, frozenset()) | set(names)
+
+    def concerns(self, path: bytes, *, modified: bool) -> bool:
+        """Whether what happened at ``path`` counts. ``modified``: it was there before, and still is."""
+        parent, name = os.path.split(path)
+        if name in self._named.get(parent, ()):
+            return True
+        is_folder = os.path.isdir(path) and not os.path.islink(path)
+        if path in self._walk.folders:  # as a folder changes with each file in it, only its end and its return count
+            return not (modified and is_folder)
+        folder = self._walk.folders.get(parent)
+        return folder is not None and self._walk.lists(folder, name, is_folder=is_folder)
+
+
 @dataclass(frozen=True, slots=True)
 class _Folder:
     """``relative`` is '' for the root, else it ends in ``/``; ``rules`` are those of the folders above."""
@@ -97,6 +154,7 @@ class _Walk:
         self.skipped: Counter[str] = Counter()
         self.stack: list[_Folder] = []
         self.foreign: set[tuple[int, int]] = set()
+        self.folders: dict[bytes, _Folder] = {}
 
     def run(self, root: bytes, foreign: set[tuple[int, int]]) -> Scan:
         identity = self._identity(root)
@@ -132,6 +190,7 @@ class _Walk:
         if folder.relative and b".git" in names:
             self.skipped["repository"] += 1
             return
+        self.folders[folder.path] = folder
         rules = self._rules(folder, names)
         for entry in entries:
             try:
@@ -178,6 +237,19 @@ class _Walk:
                 self.skipped["other source"] += 1
                 return
         self.stack.append(folder)
+
+    def lists(self, folder: _Folder, name: bytes, *, is_folder: bool) -> bool:
+        """Whether an entry of a folder would be listed or entered, or says what is."""
+        if name.startswith(b"."):
+            return name in self.ignore_files or name.endswith(b".icloud")
+        text = uri_names([name]).get(name)
+        if text is None:
+            return False
+        # the rules of the folder itself are read again: an event is rare, and they may be what changed
+        rules = self._rules(folder, dict.fromkeys(self.ignore_files, ""))
+        if is_folder:
+            return not self._left_out(f"{folder.relative}{text}/", rules)
+        return bool(self._wanted(text)) and not self._left_out(folder.relative + text, rules)
 
     def _wanted(self, name: str) -> str | None:
         media_type = self.media_type(name)

@@ -10,6 +10,7 @@ from second_brain import wiring
 from second_brain.analysis.tokens import estimated_tokens
 from second_brain.answering.packing import packed
 from second_brain.errors import ModelError, UsageError
+from second_brain.index.sqlite.store import SqliteIndex
 from second_brain.protocols import Completion
 from second_brain.retrieval import Retriever
 from second_brain.types import MODES, RETRIEVED, Filter, Query
@@ -38,6 +39,17 @@ def test_a_plain_question_gets_the_retrievers_order(notes, mode):
                 (hit.id, hit.score, hit.rank) for hit in plain.hits
             ]
             assert answer.mode == plain.mode
+
+
+@pytest.mark.parametrize("condensed", [False, True])
+def test_an_answer_asks_each_retriever_once(notes, monkeypatch, condensed):
+    """Whether there is more than the page is told by one hit more, not by a second search."""
+    notes.index(texts(60))
+    asked = []
+    lexical = SqliteIndex.lexical
+    monkeypatch.setattr(SqliteIndex, "lexical", lambda self, *given: asked.append(given) or lexical(self, *given))
+    result = notes.brain.search("gannet dive", now=NOW, condensed=condensed)
+    assert (len(result.hits), bool(result.cursor), len(asked)) == (10, True, 1)
 
 
 def test_agentic_gives_one_question_the_hybrid_order(notes):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from second_brain.answering.rollup import MANY_LINKS, MOST_CHARACTERS, MOST_CHILDREN, damping, is_hub
-from second_brain.index.sqlite.lookups import Linking
+from second_brain.answering.hubs import MANY_LINKS, MOST_CHARACTERS, MOST_CHILDREN, damping, is_hub
+from second_brain.records import Linking
 from second_brain.types import Filter
 
 HUB = "# Pumps MOC\n\nAbout pumps: [[bilge]], [coolant pump](cooling/coolant.md), [[Torque table]], [[bread]].\n"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import click
@@ -48,6 +49,31 @@ def test_questions_without_a_vault_are_about_ones_own_index(brain: Brain, indexe
     outcome = brain("eval", "--golden", golden, "--json")
     (evaluation,) = json.loads(outcome.out)["evaluations"]
     assert (evaluation["documents"], evaluation["values"]["hybrid"]["hit@8"]) == (3, {"g01": 1.0})
+
+
+def test_questions_about_ones_own_index_leave_their_means_beside_it(
+    brain: Brain, indexed: Path, vault: Path, golden: Path, tmp_path: Path
+) -> None:
+    """Those about a folder do not, nor does half of the questions."""
+    history = tmp_path / "home" / "eval-history.jsonl"
+    assert brain("eval", "--golden", golden, "--vault", vault, "--cache", tmp_path / "cache").code == 0
+    assert brain("eval", "--golden", golden, "--half", "held").code == 0
+    assert not history.exists()
+    assert brain("eval", "--golden", golden).code == 0
+    (line,) = history.read_text().splitlines()
+    assert json.loads(line)["values"]["hybrid"]["hit@8"] == 1.0
+
+
+def test_the_missing_extra_is_told_before_anything_else(
+    brain: Brain, golden: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not after minutes of embedding: the notes that the questions ask for are not even there."""
+    monkeypatch.setitem(sys.modules, "ir_measures", None)
+    outcome = brain("eval", "--golden", golden)
+    assert (outcome.code, "second-brain[eval]" in outcome.err) == (1, True)
+    monkeypatch.delitem(sys.modules, "ir_measures")
+    monkeypatch.setitem(sys.modules, "bm25s", None)
+    assert "brain eval --peers needs the extra 'eval'" in brain("eval", "--golden", golden, "--peers").err
 
 
 def test_note_that_ones_own_index_lacks_is_named(brain: Brain, golden: Path) -> None:

@@ -39,7 +39,7 @@ def test_json_is_one_object_of_stated_form(brain: Brain, indexed: Path) -> None:
     assert outcome.out.count("\n") == 1
     answer = json.loads(outcome.out)
     assert set(answer) == {
-        "query", "mode", "understood", "confidence", "hits", "rolled_up", "notices", "cursor",
+        "query", "mode", "generation", "understood", "confidence", "hits", "rolled_up", "notices", "cursor",
     }  # fmt: skip
     assert answer["mode"] == "hybrid"
     assert [hit["rank"] for hit in answer["hits"]] == list(range(1, len(answer["hits"]) + 1))

@@ -349,3 +349,13 @@ def test_every_note_is_on_a_hub_or_a_day() -> None:
         if path not in apart and not path.startswith("daily/") and f"[[{Path(path).stem}" not in hubs
     ]
     assert missing == []
+
+
+@pytest.mark.parametrize(("file", "count"), [("multi.jsonl", 48), ("paraphrases.jsonl", 70)])
+def test_labels_of_the_other_sets_lead_to_notes(file: str, count: int) -> None:
+    """As many questions as the README says, each with an id of its own."""
+    lines = (ROOT / "eval" / file).read_text(encoding="utf-8").splitlines()
+    questions = [json.loads(line) for line in lines]
+    assert len({question["id"] for question in questions}) == len(questions) == count
+    paths = {entry["path"] for question in questions for entry in question["relevant"]}
+    assert [path for path in sorted(paths) if not (VAULT / path).is_file()] == []

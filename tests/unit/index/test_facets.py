@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from second_brain import Brain
-from second_brain.index.sqlite.facets import Facets
+from second_brain.records import Facets
 from second_brain.types import Filter
 
 FILES = {
@@ -74,6 +74,7 @@ def test_facets_count_documents(indexed: Any) -> None:
         tags=(("ops", 2), ("ops/pumps", 1), ("urgent", 1)),
         months=(("2031-05", 1), ("2031-04", 1), ("2030-04", 1)),
         years=(("2031", 2), ("2030", 1)),
+        privacies=(("personal", 2), ("secret", 1)),
     )
 
 

@@ -55,9 +55,9 @@ def test_a_filter_never_comes_back_short(index, put):
 
 @pytest.mark.parametrize("filter", [ANY, Filter(sources=("n",))])
 def test_equal_scores_are_ordered_by_chunk_id_also_where_the_limit_cuts(index, put, filter):
-    """Twenty equal passages: every limit yields the smallest ids, in order."""
-    every = sorted(id for number in range(20) for id in ids(put(f"n/{number:02}.md", "heron", title="same")))
-    for limit in (1, 5, 19, 20, 30):
+    """Many equal passages: every limit yields the smallest ids, in order, however many more are equal."""
+    every = sorted(id for number in range(80) for id in ids(put(f"n/{number:02}.md", "heron", title="same")))
+    for limit in (1, 5, 29, 30, 31, 79, 80, 90):
         assert search(index, "heron", filter, limit) == every[:limit]
 
 

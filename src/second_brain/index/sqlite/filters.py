@@ -26,6 +26,11 @@ def fold_tag(tag: str) -> str:
     return unicodedata.normalize("NFC", tag).casefold().lstrip("#").rstrip("/")
 
 
+def status_word(status: str) -> str:
+    """What a status says in one word, whatever follows it: that of ``superseded by 0007`` is ``superseded``."""
+    return status.partition(" ")[0].rstrip(",:;")
+
+
 def condition(filter: Filter) -> tuple[str, list[Any]]:
     """A WHERE expression over d (document), i (item) and s (source), and its parameters; '' for no restriction."""
     parts: list[str] = []
@@ -52,11 +57,14 @@ def condition(filter: Filter) -> tuple[str, list[Any]]:
         values.append(fold_name(part))
     if filter.privacy is not None:
         one_of("d.privacy", filter.privacy)
+    if filter.labels:
+        one_of("d.privacy", filter.labels)
     if filter.uris:
         parts.append("d.uri IN (SELECT value FROM json_each(?))")
         values.append(json.dumps(filter.uris))
     if filter.without_status:
-        parts.append(f"lower(d.status) NOT IN ({','.join(['lower(?)'] * len(filter.without_status))})")
+        first = "rtrim(substr(d.status, 1, instr(d.status || ' ', ' ') - 1), ',:;')"  # as ``status_word`` does
+        parts.append(f"lower({first}) NOT IN ({','.join(['lower(?)'] * len(filter.without_status))})")
         values.extend(filter.without_status)
     for tag in filter.tags:
         folded = fold_tag(tag)

@@ -7,31 +7,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
 
+from ...records import Linking
 from ...types import Filter
 from .connection import Database
 from .filters import DOCUMENTS, chunk_condition, condition, fold_name
 from .rows import from_epoch
 from .schema import unpack_text
-
-
-@dataclass(frozen=True, slots=True)
-class Linking:
-    """A document as something that links: its name and labels, the bytes of its body, and its links to others.
-
-    ``links`` are (uri, bytes as written), those to documents that the filter lets through, in order, each uri
-    once; characters of further links to the same are added up.
-    """
-
-    uri: str
-    name: str
-    type: str
-    tags: tuple[str, ...]
-    size: int
-    links: tuple[tuple[str, int], ...]
 
 
 def state(database: Database, filter: Filter = Filter()) -> str:

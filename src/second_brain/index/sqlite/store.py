@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ...analysis import ANALYZER_VERSION
+from ...protocols import Index, Progress
 from ...records import Candidate, Change, ItemState, SourceState, Stats, StoredChunk, StoredDocument, StoredLink
 from ...types import Filter, Ranking
 from ..lock import sync_lock
@@ -22,7 +23,10 @@ from . import schema
 from .connection import Database
 from .counting import count_all, count_sources
 from .filters import TABLES, condition, fold_name
+from .lookups import state
+from .remembering import Remembered
 from .rows import DOCUMENT_COLUMNS, from_epoch, stored_document
+from .searching import SqliteSearch
 from .terms import FIELD_WEIGHTS, DocumentTerms, TermIndex
 from .vectors import VectorIndex
 from .writing import DocumentWriter, as_json
@@ -44,6 +48,7 @@ class SqliteIndex:
         schema.prepare(self.database)
         self.terms = TermIndex(self.database, field_weights)
         self.vectors = VectorIndex(self.database)
+        self._remembered = Remembered(self.database, most=32)
         if schema.meta(self.database, "analyzer") != ANALYZER_VERSION:
             with sync_lock(path, purpose="terms", progress=lambda *report: None):  # one process does it for all
                 if schema.meta(self.database, "analyzer") != ANALYZER_VERSION:
@@ -121,8 +126,8 @@ class SqliteIndex:
         return found
 
     def sources(self, filter: Filter = Filter()) -> list[SourceState]:
-        """What is known of each source and how much it holds, by name; counts its rows."""
-        return count_sources(self.database, filter)
+        """What is known of each source and how much it holds, by name; counts its rows, once a state."""
+        return self._remembered.take(("sources", filter), lambda: count_sources(self.database, filter))
 
     # -- items -------------------------------------------------------------------------------------------
 
@@ -214,6 +219,24 @@ class SqliteIndex:
 
     # -- searching ---------------------------------------------------------------------------------------
 
+    def searching(self) -> Index:
+        """What ranks the passages for one search: here the file itself."""
+        return SqliteSearch(self)
+
+    def notices(self, filter: Filter = Filter()) -> tuple[str, ...]:
+        """What is to be told of the copy that another backend has of what the filter lets through: here is none."""
+        return ()
+
+    def replicate(self, progress: Progress) -> tuple[str, ...]:
+        """Bring the copy of another backend in step, if there is one; what could not be done, in words."""
+        return ()
+
+    def adopt(self) -> None:
+        """Make the copy of another backend, if there is one, that of this file, whosever it was."""
+
+    def check(self, dimensions: int | None = None) -> None:
+        """Raise BackendMismatch if another backend holds something else under our names, or other widths than these."""
+
     def lexical(self, match: str, filter: Filter, limit: int) -> Ranking:
         """The best chunks for an FTS5 MATCH expression."""
         return self.terms.search(match, filter, limit)
@@ -224,7 +247,11 @@ class SqliteIndex:
 
     def chunk_count(self) -> int:
         """How many chunks there are."""
-        return int(self.database.value("SELECT count(*) FROM chunk"))
+        return self.terms.count()
+
+    def state(self, filter: Filter = Filter()) -> str:
+        """What changes whenever an order could, see ``lookups.state``."""
+        return self._remembered.take(repr(filter), lambda: state(self.database, filter))
 
     def candidates(self, keys: Sequence[int]) -> dict[int, Candidate]:
         """What the ranking needs to know of these chunks, by key."""
@@ -384,6 +411,16 @@ class SqliteIndex:
         """A document's whole text, '' if it was removed meanwhile."""
         packed = self.database.value("SELECT text FROM document WHERE key = ?", (document,))
         return "" if packed is None else schema.unpack_text(packed)
+
+    def text_bytes(self, uris: Sequence[str]) -> dict[str, int]:
+        """The size of each document's text in UTF-8, by uri; of unknown ones nothing. Ask for a page of them."""
+        marks = ",".join("?" * len(uris))
+        return dict(self.database.rows(f"SELECT uri, text_bytes FROM document WHERE uri IN ({marks})", tuple(uris)))
+
+    @property
+    def id(self) -> str:
+        """The name that the index got when it was made; no other has it."""
+        return str(schema.meta(self.database, "index") or "")
 
     # -- whole -------------------------------------------------------------------------------------------
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ...analysis import index_terms
 from ...types import Filter, Ranking
 from .connection import Database
 from .filters import TABLES, chunk_condition, condition
+from .remembering import Remembered
 from .schema import TERM_COLUMNS
 
 FIELD_WEIGHTS = {"title": 2.0}
@@ -24,11 +26,16 @@ file name, 82 come first instead of 52.
 """
 
 
+TIED = 50
+"""So many more than are wanted are listed, for those whose score equals that of the last one."""
+
+
 class TermIndex:
     """Queries over the FTS5 table ``terms``. ``weights`` by column; a column without an entry weighs 1."""
 
     def __init__(self, database: Database, weights: Mapping[str, float] = FIELD_WEIGHTS) -> None:
         self.database = database
+        self._remembered = Remembered(database, most=4_096)
         self.weights = tuple(weights.get(column, 1.0) for column in TERM_COLUMNS)
 
     def frequencies(self, terms: Sequence[str], filter: Filter = Filter()) -> dict[str, int]:
@@ -37,21 +44,29 @@ class TermIndex:
         With a filter that hides something, only the chunks that it lets through are looked at: each term then costs
         a walk over the chunks that hold it, instead of one look-up.
         """
-        found = dict.fromkeys(terms, 0)
         with self.database.snapshot():
             where, values = chunk_condition(filter)
             if where and self.count(filter) == self.count():
-                where = ""
-            for term in found:
-                if where:
-                    found[term] = self.database.value(
-                        f"SELECT count(*) FROM terms JOIN chunk c ON c.key = terms.rowid"
-                        f" WHERE terms MATCH ? AND {where}",
-                        (_quoted(term), *values),
-                    )
-                else:
-                    found[term] = self.database.value("SELECT doc FROM vocabulary WHERE term = ?", (term,)) or 0
-        return found
+                where, values = "", []
+            return {
+                term: self._remembered.take((term, where, *values), partial(self._frequency, term, where, values))
+                for term in terms
+            }
+
+    def _frequency(self, term: str, where: str, values: Sequence[Any]) -> int:
+        if not where:
+            return self.database.value("SELECT doc FROM vocabulary WHERE term = ?", (term,)) or 0
+        return int(
+            self.database.value(
+                f"SELECT count(*) FROM terms JOIN chunk c ON c.key = terms.rowid WHERE terms MATCH ? AND {where}",
+                (_quoted(term), *values),
+            )
+        )
+
+    def begins_a_term(self, beginning: str) -> bool:
+        """Whether the index holds a term that begins so."""
+        rows = self.database.rows("SELECT term FROM vocabulary WHERE term >= ? LIMIT 1", (beginning,))
+        return any(term.startswith(beginning) for (term,) in rows)
 
     def count(self, filter: Filter = Filter(), *, per_document: int | None = None) -> int:
         """How many chunks the filter lets through, at most ``per_document`` of each document."""
@@ -60,11 +75,9 @@ class TermIndex:
             parts, values = ["c.ordinal < ?"], [per_document]  # ordinals count from 0 in each document
         where, more = chunk_condition(filter)
         parts += [where] if where else []
-        return int(
-            self.database.value(
-                "SELECT count(*) FROM chunk c" + (f" WHERE {' AND '.join(parts)}" if parts else ""), (*values, *more)
-            )
-        )
+        sql = "SELECT count(*) FROM chunk c" + (f" WHERE {' AND '.join(parts)}" if parts else "")
+        given = (*values, *more)
+        return self._remembered.take((sql, given), lambda: int(self.database.value(sql, given)))
 
     def search(self, match: str, filter: Filter, limit: int) -> Ranking:
         """The best ``limit`` chunks for an FTS5 MATCH expression, among those that the filter lets through.
@@ -84,14 +97,14 @@ class TermIndex:
             else:
                 best = self.database.rows(
                     f"SELECT rowid, {score} AS score FROM terms WHERE terms MATCH ? ORDER BY score LIMIT ?",
-                    (match, limit + 1),
+                    (match, limit + TIED),
                 )
-                if len(best) > limit and best[-1][1] == best[-2][1]:
-                    rows = self._joined(score, match, "1", [], limit)
+                if len(best) == limit + TIED and best[-1][1] == best[limit - 1][1]:
+                    rows = self._joined(score, match, "1", [], limit)  # which of the equal ones come first is not told
                 else:
-                    rows = self._with_ids(best[:limit])
+                    rows = self._with_ids(best)
         rows.sort(key=lambda row: (row[1], row[2]))
-        return Ranking("lexical", tuple((key, -score) for key, score, _ in rows))
+        return Ranking("lexical", tuple((key, -score) for key, score, _ in rows[:limit]))
 
     def _joined(self, score: str, match: str, where: str, values: list[Any], limit: int) -> list[tuple[Any, ...]]:
         return self.database.rows(

@@ -35,6 +35,7 @@ from .matrix import (
     top,
     write_matrix,
 )
+from .remembering import Remembered
 from .schema import meta, set_meta, unpack_text
 
 REWRITE_ROWS = 2_000
@@ -65,6 +66,7 @@ class VectorIndex:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.matrix_path = database.path.with_name(database.path.name + ".vectors")
+        self._remembered = Remembered(database, most=32)
         self._lock = threading.Lock()
         self._mapped: tuple[State, int, Matrix] | None = None
         self._tail: tuple[tuple[object, ...], Matrix] | None = None
@@ -80,11 +82,8 @@ class VectorIndex:
     def waiting_count(self, filter: Filter = Filter()) -> int:
         """How many chunks have no vector, of those that the filter lets through; fast when they are few."""
         where, values = chunk_condition(filter)
-        return int(
-            self.database.value(
-                "SELECT count(*) FROM chunk c WHERE c.vector IS NULL" + (f" AND {where}" if where else ""), values
-            )
-        )
+        sql = "SELECT count(*) FROM chunk c WHERE c.vector IS NULL" + (f" AND {where}" if where else "")
+        return self._remembered.take((sql, *values), lambda: int(self.database.value(sql, values)))
 
     def uncoded_count(self) -> int:
         """How many chunks have a vector without token codes; looks at all of them."""
@@ -254,23 +253,54 @@ class VectorIndex:
                 scores[~np.isin(keys, live)] = -np.inf
             where, values = condition(filter)
             if where:
-                allowed = self.database.rows(
-                    f"SELECT DISTINCT c.vector FROM chunk c {TABLES} WHERE c.vector IS NOT NULL AND {where}",
-                    values,
-                )
-                scores[~np.isin(keys, np.array([key for (key,) in allowed], dtype=np.int64))] = -np.inf
+                allowed = self._remembered.take((where, *values), lambda: self._allowed(where, values))
+                scores[~np.isin(keys, allowed)] = -np.inf
             shifts = _shifts(scores, scripts, script)
             for other, shift in shifts.items():
                 scores[scripts == other] += shift
             best = top(scores, limit)
             cosines = dict(zip(keys[best].tolist(), _cosines(rows_of(parts, best), vector).tolist(), strict=True))
             nearest = self._nearest(cosines, shifts, filter, limit)
-            listed = {key for key, _ in nearest}
-            missing = [key for key in dict.fromkeys(also) if key not in listed]
-            extra = [(key, score + shifts.get(script, 0.0)) for key, (script, score) in self._known(missing, vector)]
-            extra.sort(key=lambda entry: -entry[1])  # equal ones stay in the order in which they were given
-            entries = (*nearest, *extra)
-            return Ranking("dense", tuple((key, round(score, 6)) for key, score in entries), shifts=shifts)
+            return self._followed(nearest, vector, shifts, also)
+
+    def _allowed(self, where: str, values: Sequence[Any]) -> npt.NDArray[np.int64]:
+        """The keys of the vectors of what a condition lets through; looks at every chunk."""
+        rows = self.database.rows(
+            f"SELECT DISTINCT c.vector FROM chunk c {TABLES} WHERE c.vector IS NOT NULL AND {where}", values
+        )
+        return np.array([key for (key,) in rows], dtype=np.int64)
+
+    def ordered(
+        self,
+        found: Mapping[int, str],
+        vector: npt.NDArray[np.float32],
+        limit: int,
+        *,
+        shifts: Mapping[int, float],
+        also: Sequence[int] = (),
+    ) -> Ranking:
+        """The ranking of chunks (id by key) that something else found to be near: scores and order of ``search``."""
+        with self.database.snapshot():
+            entries = sorted(
+                (-round(score + shifts.get(script, 0.0), 6), found[key], key)
+                for key, (script, score) in self._known(list(found), vector)
+            )
+            return self._followed([(key, -score) for score, _, key in entries[:limit]], vector, shifts, also)
+
+    def _followed(
+        self,
+        nearest: Sequence[tuple[int, float]],
+        vector: npt.NDArray[np.float32],
+        shifts: Mapping[int, float],
+        also: Sequence[int],
+    ) -> Ranking:
+        """The ranking of the nearest, and behind them those of ``also`` that are not among them."""
+        listed = {key for key, _ in nearest}
+        missing = [key for key in dict.fromkeys(also) if key not in listed]
+        extra = [(key, score + shifts.get(script, 0.0)) for key, (script, score) in self._known(missing, vector)]
+        extra.sort(key=lambda entry: -entry[1])  # equal ones stay in the order in which they were given
+        entries = (*nearest, *extra)
+        return Ranking("dense", tuple((key, round(score, 6)) for key, score in entries), shifts=dict(shifts))
 
     def _nearest(
         self, cosines: Mapping[int, float], shifts: Mapping[int, float], filter: Filter, limit: int
@@ -296,7 +326,7 @@ class VectorIndex:
         )
         if not rows:
             return []
-        scores = _cosines(_restored([data for _, _, data in rows]), vector).tolist()
+        scores = _cosines(restored([data for _, _, data in rows]), vector).tolist()
         found = {key: (script, score) for (key, script, _), score in zip(rows, scores, strict=True)}
         return [(key, found[key]) for key in keys if key in found]
 
@@ -348,7 +378,7 @@ class VectorIndex:
             return NOTHING
         keys = np.array([key for key, _, _ in rows], dtype=np.int64)
         scripts = np.array([script or 0 for _, _, script in rows], dtype=np.uint8)
-        return Matrix(keys, _restored([data for _, data, _ in rows]), scripts)
+        return Matrix(keys, restored([data for _, data, _ in rows]), scripts)
 
     def _live_keys(self, state: tuple[object, ...]) -> npt.NDArray[np.int64]:
         if self._live is None or self._live[0] != state:
@@ -400,19 +430,22 @@ class VectorIndex:
         return True
 
 
-def _shifts(scores: npt.NDArray[np.float32], scripts: npt.NDArray[np.uint8], own: int) -> dict[int, float]:
-    """What is to be added to the scores of each other script; nothing where either has too few that count.
+def shifts_of(sums: npt.NDArray[Any], counts: npt.NDArray[np.int64], own: int) -> dict[int, float]:
+    """What is to be added to the scores of each other script, from the sum of scores and the passages of each script.
 
-    Rounded, so that a last bit of a scan's sum changes no score.
+    Nothing where either has too few passages. Rounded, so that a last bit of a scan's sum changes no score.
     """
-    counted = np.isfinite(scores)
-    counts = np.bincount(scripts[counted])
     if not own or len(counts) <= own or counts[own] < FEWEST:
         return {}
-    sums = np.bincount(scripts[counted], weights=scores[counted])
     others = (int(other) for other in np.flatnonzero(counts >= FEWEST) if other not in (0, own))
     mean = sums[own] / counts[own]
     return {other: round(ALIGNED * float(mean - sums[other] / counts[other]), 4) for other in others}
+
+
+def _shifts(scores: npt.NDArray[np.float32], scripts: npt.NDArray[np.uint8], own: int) -> dict[int, float]:
+    """The same from all scores; those that are infinite do not count."""
+    counted = np.isfinite(scores)
+    return shifts_of(np.bincount(scripts[counted], weights=scores[counted]), np.bincount(scripts[counted]), own)
 
 
 def _cosines(rows: npt.NDArray[np.float32], vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
@@ -427,7 +460,7 @@ def _quantized(vectors: Vectors) -> list[bytes]:
     return [row.tobytes() for row in np.rint(vectors / np.maximum(peaks, 1e-12) * 127).astype(np.int8)]
 
 
-def _restored(rows: Sequence[bytes]) -> npt.NDArray[np.float32]:
+def restored(rows: Sequence[bytes]) -> npt.NDArray[np.float32]:
     """The vectors of ``_quantized``, of unit norm again."""
     matrix = np.frombuffer(b"".join(rows), dtype=np.int8).reshape(len(rows), -1).astype(np.float32)
     matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-12)

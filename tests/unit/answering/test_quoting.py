@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from second_brain.cli.quote import cells, quote, word_pattern
+from second_brain.answering.quoting import cells, quote, word_pattern
 
 
 def plain(query: str, text: str, width: int = 40, lines: int = 3) -> list[str]:

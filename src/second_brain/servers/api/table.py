@@ -1,0 +1,150 @@
+"""Every endpoint, once: requests are routed and checked by this table, and the description is made of it."""
+
+from __future__ import annotations
+
+from ... import wire
+from ...records import CollectionState, Facets, Note, Status, StoredDocument
+from ...types import Filter
+from . import models, reading, syncing
+from .asking import LONG_S, MOST_HITS, MOST_STREAMED, MOST_TEXTS, SYNC_BYTES, TEXTS_BYTES, Endpoint, Parameter
+
+_FILTER = Parameter("filter", "What counts, as JSON.", kind="filter", default=Filter())
+
+
+ENDPOINTS: tuple[Endpoint, ...] = (
+    Endpoint(
+        "search",
+        "POST",
+        "/search",
+        "Search",
+        f"The passages that answer best, at most {MOST_HITS}. `cursor` of an answer asks for the next page.",
+        reading.search,
+        wire.SearchAnswer,
+        wire.SearchRequest,
+        marked=True,
+        fails={404: "The filter names a source, or the request a collection, that nobody knows."},
+    ),
+    Endpoint(
+        "stream",
+        "POST",
+        "/search/stream",
+        "Search, line by line",
+        f"The same as lines of JSON: one a hit as they are found, at most {MOST_STREAMED}; the last line holds the rest"
+        " of the result, or an error.",
+        reading.stream,
+        wire.StreamLine,
+        wire.SearchRequest,
+        deadline_s=LONG_S,
+        streams=True,
+    ),
+    Endpoint(
+        "document",
+        "GET",
+        "/documents/{name:path}",
+        "Read a document",
+        "A document whole, with its links. `name` is a uri, a path, a title, an alias or the id of a passage.",
+        reading.document,
+        Note,
+        parameters=(
+            Parameter("name", "What the document is called.", place="path"),
+            Parameter("text", "`no` leaves the text out: for who has the file, and compares its hash."),
+            _FILTER,
+        ),
+        fails={404: "Nothing answers to the name.", 409: "Several documents do: `choices` has them."},
+    ),
+    Endpoint(
+        "recent",
+        "GET",
+        "/documents",
+        "Recent documents",
+        "Documents by date, newest first.",
+        reading.recent,
+        tuple[StoredDocument, ...],
+        parameters=(Parameter("limit", "How many.", kind="number", default=20), _FILTER),
+    ),
+    Endpoint(
+        "facets",
+        "GET",
+        "/facets",
+        "Facets",
+        "How documents spread over sources, types, tags and time.",
+        reading.facets,
+        Facets,
+        parameters=(Parameter("text", "Only documents with these words, read as a search reads them."), _FILTER),
+    ),
+    Endpoint(
+        "links",
+        "POST",
+        "/links",
+        "Where documents lead",
+        "What each of some documents links to.",
+        reading.links,
+        wire.LinksAnswer,
+        wire.LinksRequest,
+    ),
+    Endpoint(
+        "collections",
+        "GET",
+        "/collections",
+        "Collections",
+        "The collections, what each holds and how fresh it is.",
+        reading.collections,
+        tuple[CollectionState, ...],
+    ),
+    Endpoint(
+        "sources",
+        "GET",
+        "/sources",
+        "Sources",
+        "The sources that the asker may see.",
+        reading.sources,
+        tuple[wire.RemoteSource, ...],
+    ),
+    Endpoint(
+        "status",
+        "GET",
+        "/status",
+        "Status",
+        "What is indexed, how fresh it is, and what is wrong.",
+        reading.status,
+        Status,
+    ),
+    Endpoint(
+        "embeddings",
+        "POST",
+        "/embeddings",
+        "Embed texts",
+        f"A vector for each of at most {MOST_TEXTS} texts, by the embedder of this brain.",
+        models.embeddings,
+        wire.EmbeddingsAnswer,
+        wire.EmbeddingsRequest,
+        largest=TEXTS_BYTES,
+        deadline_s=LONG_S,
+    ),
+    Endpoint(
+        "rerank",
+        "POST",
+        "/rerank",
+        "Score passages",
+        f"How well each of at most {MOST_TEXTS} passages answers a question, by the cross-encoder of this brain.",
+        models.rerank,
+        wire.RerankAnswer,
+        wire.RerankRequest,
+        largest=TEXTS_BYTES,
+        fails={404: "This brain has no cross-encoder."},
+    ),
+    Endpoint(
+        "sync",
+        "POST",
+        "/documents/sync",
+        "Bring a source up to date",
+        "First a manifest of a source's files, whose answer says which are wanted; then these files.",
+        syncing.sync,
+        wire.SyncAnswer,
+        wire.SyncRequest,
+        largest=SYNC_BYTES,
+        deadline_s=LONG_S,
+        changes=True,
+        fails={403: "The token may not change the index."},
+    ),
+)

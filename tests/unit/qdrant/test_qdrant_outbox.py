@@ -1,0 +1,129 @@
+"""The outbox: what changes in the catalogue is written down for the copy, in the transaction that changes it."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from second_brain.index.qdrant import replica as copies
+from second_brain.index.qdrant.replica import MOST_DRIFT, Replica
+from second_brain.index.sqlite import schema
+from second_brain.index.sqlite.store import SqliteIndex
+from second_brain.records import Removal
+from second_brain.testing.index_contract import embed, fill, put, write
+
+
+@pytest.fixture
+def index(tmp_path: Path):
+    """A filled catalogue with a copy that has been told everything."""
+    with closing(SqliteIndex(tmp_path / "index.db")) as made:
+        fill(made)
+        embed(made)
+        with made.database.transaction():
+            copies.write_replica(made.database, Replica("http://x", "brain", "g1"))
+        yield made
+
+
+def named(index: SqliteIndex) -> set[str]:
+    """The documents of the passages in the outbox, and ids of those that are gone."""
+    rows = index.database.rows(
+        "SELECT coalesce(d.uri, 'gone') FROM outbox o LEFT JOIN chunk c ON c.id = o.id"
+        " LEFT JOIN document d ON d.key = c.document"
+    )
+    return {uri for (uri,) in rows}
+
+
+def test_without_a_copy_nothing_is_written_down(tmp_path: Path):
+    """Whoever uses SQLite alone pays one look-up a change, and no row."""
+    with closing(SqliteIndex(tmp_path / "index.db")) as plain:
+        fill(plain)
+        embed(plain)
+        assert copies.is_empty(plain.database)
+
+
+def test_every_way_of_changing_a_passage_is_written_down(index: SqliteIndex):
+    """A new text, a vector, a label, a place on disk, a removal, a removed source."""
+    assert named(index) == set()
+    put(index, "notes/new.md", "An egret.")
+    assert named(index) == {"notes/new.md"}
+    index.database.rows("DELETE FROM outbox")
+    embed(index)
+    assert named(index) == {"notes/new.md"}
+    index.relabel("docs", lambda own: "secret")
+    assert named(index) == {"notes/new.md", "docs/manual.md", "docs/old.md"}
+    index.database.rows("DELETE FROM outbox")
+    index.database.rows("UPDATE item SET path = '/elsewhere' WHERE uri = 'code/valve.py'")
+    assert named(index) == {"code/valve.py"}
+    index.database.rows("DELETE FROM outbox")
+    write(index, "notes", Removal("notes/pump.md"))
+    assert named(index) == {"gone"}
+    index.database.rows("DELETE FROM outbox")
+    index.remove_source("docs")
+    assert index.database.value("SELECT count(*) FROM outbox") == 2
+    index.database.rows("DELETE FROM outbox")
+    index.vectors.begin("another/1")
+    assert index.database.value("SELECT count(*) FROM outbox") == index.chunk_count()
+
+
+def test_what_is_undone_is_not_written_down(index: SqliteIndex):
+    """Both are of one transaction."""
+
+    def undone() -> None:
+        with index.database.transaction():
+            index.relabel("docs", lambda own: "secret")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        undone()
+    assert copies.is_empty(index.database)
+
+
+def test_what_changes_while_it_is_sent_stays(index: SqliteIndex):
+    """Taking off what was sent takes off no later change of the same passage, even if it was taken off before."""
+    put(index, "notes/new.md", "An egret.")
+    batch = copies.queued(index.database, 0, 10)
+    index.relabel("notes", lambda own: "secret")
+    copies.was_sent(index.database, batch)
+    assert "notes/new.md" in named(index)
+    index.database.rows("DELETE FROM outbox")
+    index.relabel("notes", lambda own: "work")
+    copies.was_sent(index.database, batch)
+    assert "notes/new.md" in named(index)
+
+
+def test_unsent_passages_are_counted_for_the_asker(index: SqliteIndex):
+    """Only those that the filter lets through, and none that are gone."""
+    from second_brain.types import Filter
+
+    put(index, "notes/new.md", "An egret.", privacy="secret")
+    put(index, "notes/open.md", "A heron.", privacy="public")
+    write(index, "notes", Removal("notes/pump.md"))
+    assert copies.unsent_count(index.database) == 2
+    assert copies.unsent_count(index.database, Filter(privacy=("public",))) == 1
+
+
+@pytest.mark.parametrize(("share", "drifted"), [(0.99, False), (1.04, False), (1.06, True), (0.9, True), (0.0, True)])
+def test_weights_are_made_anew_when_passages_have_become_longer_or_shorter(share: float, drifted: bool):
+    """Beyond a twentieth; and whenever another analyzer made the terms."""
+    from second_brain.analysis import ANALYZER_VERSION
+
+    assert MOST_DRIFT == 0.05
+    known = Replica("x", "brain", "g1", average=100.0, analyzer=str(ANALYZER_VERSION))
+    assert known.has_drifted(100.0 * share) is drifted
+    assert Replica("x", "brain", "g1", average=100.0, analyzer="0").has_drifted(100.0)
+
+
+def test_a_file_of_the_format_before_gets_the_outbox(tmp_path: Path):
+    """It is migrated when it is opened, and writes down from then on."""
+    with closing(SqliteIndex(tmp_path / "index.db")) as made:
+        fill(made)
+        for name, kind in made.database.rows("SELECT name, type FROM sqlite_schema WHERE name LIKE 'outbox%'"):
+            made.database.rows(f"DROP {kind} IF EXISTS {name}")
+        made.database.rows("PRAGMA user_version = 2")
+    with closing(SqliteIndex(tmp_path / "index.db")) as again:
+        assert again.database.value("PRAGMA user_version") == schema.FORMAT
+        copies.write_replica(again.database, Replica("x", "brain", "g1"))
+        put(again, "notes/new.md", "An egret.")
+        assert named(again) == {"notes/new.md"}
