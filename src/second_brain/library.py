@@ -311,7 +311,7 @@ class Brain:
         removed = self.index.remove_source(name)
         self.index.replicate(_silent)
         for other in generations.listed(self.settings):
-            if other.name != self.generation and other.state != "failed":
+            if other.name != self.generation and generations.file_of(self.settings, other.name).exists():
                 with self.at(other.name) as brain:
                     brain.index.remove_source(name)
                     brain.index.replicate(_silent)

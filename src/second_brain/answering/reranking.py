@@ -67,6 +67,7 @@ class Reranking:
             return True
 
     def ready(self) -> Reranker | None:
+        """The cross-encoder, loaded at the first call; None without one."""
         if not self._loaded:
             self._model = self.load()
             self._loaded = True

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from .display import progress
 from .exits import Exit
 from .options import Invocation
 from .output import Piece, say, say_json, tell
@@ -76,6 +75,7 @@ def index_remotely(
 ) -> int:
     """Send what changed to the box, and wait until it is indexed there."""
     from ..remote.sending import send
+    from .display import progress
     from .indexing import say_source
 
     with open_remote(invocation, remote) as brain:

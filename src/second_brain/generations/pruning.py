@@ -10,7 +10,7 @@ from ..config import Settings
 from ..errors import StorageError, UsageError
 from .building import is_being_built
 from .contents import is_open, parts
-from .pointer import Roster, locked, path_of, placed, roster, write
+from .pointer import Roster, locked, path_of, roster, write
 from .promotion import Outside
 
 LOCKS = (".index.lock", ".embed.lock", ".terms.lock", ".build.lock", ".qdrant.lock")
@@ -52,7 +52,7 @@ def prune(settings: Settings, names: Sequence[str] = (), *, outside: Outside | N
                 continue
             freed += sum(part.stat().st_size for part in parts(path) if part.exists())
             if outside:
-                outside(placed(settings, name))
+                outside(replace(settings, index=path, generation=name))  # its file may be gone already
             _delete(path)
             # Only what is gone is struck out: a crash before leaves a name without a file, which goes the next time.
             found = _without(found, name)

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from ..code_files import LANGUAGES
 from .documents import TABLES
+from .paths import disk_bytes, joined
 
 MOST = 5_000
 """Files that are looked at."""
 
-SKIPPED = frozenset(("node_modules", "__pycache__", "venv", "site-packages"))
+SKIPPED = frozenset((b"node_modules", b"__pycache__", b"venv", b"site-packages"))
 
 
 def left_out(folder: Path) -> dict[str, int]:
@@ -21,12 +22,13 @@ def left_out(folder: Path) -> dict[str, int]:
     Looks at the first ``MOST`` files by name, not into hidden folders. What cannot be listed counts as nothing.
     """
     counts: Counter[str] = Counter()
-    code = "repo" if (folder / ".git").exists() else "code"
+    root = disk_bytes(folder)  # whatever the locale
+    code = "repo" if os.path.exists(joined(root, b".git")) else "code"
     seen = 0
-    for _, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in SKIPPED)
+    for _, folders, files in os.walk(root):
+        folders[:] = sorted(name for name in folders if not name.startswith(b".") and name not in SKIPPED)
         for name in files:
-            suffix = os.path.splitext(name)[1].lower()
+            suffix = os.path.splitext(name)[1].lower().decode("ascii", "replace")
             if suffix in LANGUAGES:
                 counts[code] += 1
             elif suffix in TABLES:

@@ -119,7 +119,8 @@ def test_an_empty_answer_says_what_could_be_done(brain: Brain, indexed: Path) ->
     """Exit code 0, nothing on stdout, advice on stderr that fits the question."""
     outcome = brain("search", "zebra", "--mode", "lexical", "--tag", "sea")
     assert (outcome.code, outcome.out) == (0, "")
-    assert outcome.err.startswith("nothing found\n  try it without the filters")
+    assert outcome.err.startswith("note: no note has the tag 'sea'; there are ops/pumps\n")
+    assert "nothing found\n  try it without the filters" in outcome.err
     assert "filters" not in brain("search", "zebra", "--mode", "lexical").err
 
 

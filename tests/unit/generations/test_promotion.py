@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from second_brain import Brain, builds, generations, wiring
+from second_brain import Brain, builds, generations, library, wiring
 from second_brain.errors import NotFound, StorageError, UsageError
 from second_brain.generations import promotion
 
@@ -51,14 +51,14 @@ def test_a_question_in_flight_ends_on_the_generation_that_it_began_with(folder, 
     """Promoted between the ranking and the reading of the hits: all of the answer is of the old one."""
     folder.season("autumn")
     folder.build()
-    looked = Brain._disk_notes
+    looked = library.file_notes
 
-    def promote_first(brain, uri, path):
+    def promote_first(index, uri, path):
         if folder.brain.roster().current == "g1":
             builds.promote(folder.brain, "g2")
-        return looked(brain, uri, path)
+        return looked(index, uri, path)
 
-    monkeypatch.setattr(Brain, "_disk_notes", promote_first)
+    monkeypatch.setattr(library, "file_notes", promote_first)
     result = folder.brain.search("pump")
     assert result.generation == "g1"
     assert all("spring" in hit.text for hit in result.hits)
@@ -246,6 +246,39 @@ def test_a_removed_source_is_forgotten_by_every_generation(folder):
         "g2": 0,
         "g3": 0,
     }
+
+
+def test_a_removed_source_is_forgotten_also_beside_one_whose_file_is_gone(folder):
+    """Neither a file that is missing nor one that was given up keeps the others from forgetting."""
+    folder.build(embed=False)
+    folder.setting("settings.yaml", "redact: off\n")
+    folder.build()
+    folder.setting("settings.yaml", "late: off\n")
+    folder.build()
+    (folder.home / "index.g3.db").unlink()
+    assert folder.states()["g2"] == "failed"
+    assert folder.brain.remove("notes") == 12
+    assert {name: folder.brain.contents(name).documents for name in ("g2", "g4")} == {"g2": 0, "g4": 0}
+
+
+def test_one_whose_file_is_gone_is_forgotten_by_qdrant_too(folder, tmp_path):
+    """What told to delete it does so: nothing of it is needed for that but its name."""
+    pytest.importorskip("qdrant_client")
+    folder.setting("settings.yaml", f"index: qdrant\nqdrant:\n  path: {tmp_path / 'qdrant'}\n")
+    folder.reopen()
+    folder.brain.sync()
+    folder.brain.embed()
+    folder.brain.close()
+    folder.build()
+    builds.promote(folder.brain, "g2")
+    folder.brain.close()
+    for file in folder.home.glob("index.db*"):
+        file.unlink()
+    assert builds.prune(folder.brain, ["g1"]).deleted == ("g1",)
+    collections = wiring.backend_collections(folder.brain.settings)
+    assert collections is not None
+    assert [found.name for found in collections.listed()] == ["brain-vault-g2"]
+    collections.client.close()
 
 
 def test_the_aliases_of_qdrant_follow(folder, tmp_path):

@@ -75,7 +75,7 @@ def test_dropping_leaves_what_an_alias_leads_to_and_what_is_not_ours(collections
 
 
 def test_a_prefix_that_begins_anothers_prefix_does_not_reach_its_collections(collections: Collections):
-    """``brain-team-vault-g1`` reads as collection ``team-vault`` of ``brain`` too; nobody but ``brain-team`` made it."""
+    """``brain-team-vault-g1`` reads as collection ``team-vault`` of ``brain`` too; only ``brain-team`` made it."""
     team = Collections(collections.client, QdrantSettings(url="http://x", prefix="brain-team"))
     for each in (collections, team):
         each.create("g1", ["vault"], 4, "me")

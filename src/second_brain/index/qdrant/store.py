@@ -86,7 +86,7 @@ class QdrantIndex(SqliteIndex):
         return QdrantSearch(self)
 
     def check(self, dimensions: int | None = None) -> None:
-        """See whether Qdrant's collections are ours, hold vectors as wide as ours, or as wide as given, and all of them.
+        """See whether Qdrant's collections are ours, hold vectors as wide as ours, or as given, and all of them.
 
         Nothing is changed. Asks once after each failure, or for each width given. Raises BackendMismatch. While Qdrant
         does not answer nothing is raised: the catalogue answers.
