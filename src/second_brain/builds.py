@@ -16,6 +16,7 @@ from .generations import Begun, Comparison, Outside, Promotion, Pruned
 from .index.lock import sync_lock
 from .library import Brain
 from .protocols import Progress, TokenEmbedder
+from .targets import chosen_sources
 
 Compare: TypeAlias = Callable[[str, str], Comparison]
 """``compare(current, candidate)``: asks both the same questions."""
@@ -33,10 +34,12 @@ def new_generation(brain: Brain) -> Iterator[tuple[Brain, Begun]]:
     it, then ``finish``; until then it stays half-built.
 
     Raises:
+        UsageError: there are no sources to fill it from.
         IndexLocked: another process is building it.
         StorageError: it is unknown which generation is current, or there is no room.
     """
     brain.must_see_all("build a generation")
+    chosen_sources(brain.settings, (), lambda source: ())  # before anything is begun
     if not brain.settings.index.exists():
         brain.index.stats()  # the first one, empty; else it is not even opened: an older program may answer from it
     with (

@@ -45,9 +45,13 @@ SESSION = [
 ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """The browser, without a window."""
+    """The browser, without a window.
+
+    Not for longer than a file: as long as the driver lives, its event loop runs in this thread, and no other test of
+    the same process could run one.
+    """
     found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if found is None:
         pytest.skip("no Chromium is installed: apt-get install chromium")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..index.qdrant.settings import QdrantSettings
-from .files import SettingsFile, address, as_named, choice, positive, shown, variable, whole
+from .files import SettingsFile, address, choice, positive, shown, variable, whole
 from .settings import DEFAULT_COLLECTION
 
 BACKENDS = ("sqlite", "qdrant")
@@ -36,7 +36,7 @@ def qdrant(file: SettingsFile) -> QdrantSettings | None:
         )
     settings = QdrantSettings(
         url=scalar("url", address, "http://... or https://...", "").rstrip("/"),
-        path=as_named(scalar("path", str, "a folder", "")) if "path" in keys else None,
+        path=scalar("path", file.named, "a folder", None),
         key_variable=scalar("key", variable, "the name of an environment variable, like $QDRANT_KEY", ""),
         prefix=scalar("prefix", _named, _ALLOWED, plain.prefix),
         quantization=scalar("quantization", choice("none", "scalar", "binary"), "none, scalar, binary", "none"),

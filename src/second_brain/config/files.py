@@ -38,6 +38,10 @@ class SettingsFile:
         line = self.result.lines.get(place) or self.result.lines.get(place[:-1]) or 1
         return ConfigError(f"{self.path}:{line}: {problem}", hint=hint)
 
+    def named(self, path: str) -> Path:
+        """A path as it stands in the file: a relative one starts beside it, wherever `brain` is called from."""
+        return as_named(self.path.parent / Path(path).expanduser())
+
     def mapping(self, place: tuple[str | int, ...], value: Json, allowed: tuple[str, ...], of: str) -> dict[str, Json]:
         """``value`` as a mapping with allowed keys only."""
         if value is None:

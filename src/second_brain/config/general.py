@@ -10,7 +10,7 @@ from typing import Any
 from ..answering.settings import RerankSettings
 from ..ranking.adjust import Adjustments
 from ..ranking.fusion import FusionSettings
-from .files import SettingsFile, as_named, choice, half_life, number, positive, share, shown
+from .files import SettingsFile, choice, half_life, number, positive, share, shown
 from .settings import PRIVACY_LABELS
 
 KEYS = (
@@ -52,7 +52,7 @@ def see(file: SettingsFile, labels: tuple[str, ...]) -> str:
 
 def allowed_roots(file: SettingsFile) -> tuple[Path, ...]:
     """Folders below which an agent may let things be indexed."""
-    return tuple(as_named(text) for text in _texts(file, "allowed_roots"))
+    return tuple(file.named(text) for text in _texts(file, "allowed_roots"))
 
 
 def public_hosts(file: SettingsFile) -> tuple[str, ...]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TypeVar
 
 from ..types import Json
-from .files import SettingsFile, as_named, choice, half_life, number, positive, shown, whole
+from .files import SettingsFile, choice, half_life, number, positive, shown, whole
 from .settings import DEFAULT_PRIVACY, NAME, SourceSettings
 
 T = TypeVar("T")
@@ -58,13 +57,10 @@ def _source(
     def scalar(key: str, convert: Callable[[str], T], allowed: str, default: T) -> T:
         return file.scalar((*place, key), keys[key], convert, allowed) if key in keys else default
 
-    path = scalar("path", lambda text: Path(text).expanduser(), "a folder", Path())
-    if not path.is_absolute():
-        path = file.path.parent / path  # beside the settings, wherever `brain` is called from
     return SourceSettings(
         name=scalar("name", _source_name, "letters, digits, '.', '-', '_' and inner spaces, at most 64", ""),
         kind=scalar("kind", str, "the kind of a source", "markdown"),
-        path=as_named(path),
+        path=scalar("path", file.named, "a folder", file.path.parent),
         privacy=scalar("privacy", choice(*labels), ", ".join(labels), default_privacy(labels)),
         weight=scalar("weight", number(0.0), "a number above 0, 1 for no change", None),
         include=file.texts((*place, "include"), keys.get("include")),

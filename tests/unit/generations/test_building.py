@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from second_brain import builds
-from second_brain.errors import EmbedderMismatch, IndexLocked
+from second_brain import Brain, builds
+from second_brain.errors import EmbedderMismatch, IndexLocked, UsageError
 from second_brain.generations import vectors
 from second_brain.index.sqlite.store import SqliteIndex
 
@@ -26,6 +26,17 @@ def test_a_build_does_not_touch_the_current_one(folder):
     assert (folder.home / "index.db").read_bytes() == before
     assert folder.states() == {"g1": "current", "g2": "ready"}
     assert folder.seasons() == {"spring"}
+
+
+def test_without_a_source_nothing_is_begun(tmp_path):
+    """What could only stay half-built does not stand in the list."""
+    with (
+        Brain.open(tmp_path, environment={}) as brain,
+        pytest.raises(UsageError, match="names no source"),
+        builds.new_generation(brain),
+    ):
+        pass
+    assert not [path.name for path in tmp_path.iterdir() if "g2" in path.name or "generations" in path.name]
 
 
 def test_a_build_leaves_the_terms_of_an_older_analyzer_alone(folder):

@@ -236,6 +236,15 @@ def test_what_is_wrong_with_the_settings_is_named(notes, text: str, said: str):
     assert "settings.yaml:" in str(caught.value)
 
 
+def test_folders_in_the_settings_start_beside_them(notes, tmp_path, monkeypatch):
+    """Called from two folders, `brain` does not make two copies, nor let an agent into another folder."""
+    (notes.home / "settings.yaml").write_text("index: qdrant\nqdrant: {path: copy}\nallowed_roots: [drafts]\n")
+    monkeypatch.chdir(tmp_path)
+    notes.reopen()
+    assert notes.brain.settings.qdrant.path == notes.home / "copy"
+    assert notes.brain.settings.allowed_roots == (notes.home / "drafts",)
+
+
 def test_a_key_comes_from_a_variable_that_must_be_set(copied, monkeypatch, server):
     """It is sent, and never stands in the settings."""
     settings = copied.home / "settings.yaml"
