@@ -18,7 +18,10 @@ PHONE = {"width": 390, "height": 844}
 
 
 class Served:
-    """A running ``brain serve``. ``address`` has no slash at its end; ``link`` lets a browser in once."""
+    """A running ``brain serve``. ``address`` has no slash at its end; ``link`` lets a browser in once.
+
+    ``cookies`` are those of the browser that used the link up, None before.
+    """
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -37,6 +40,7 @@ class Served:
             self.stop()
             raise AssertionError(f"`brain serve --open` ended with {self._process.returncode}, without a link")
         self.address = self.link.partition("/login")[0]
+        self.cookies: Any = None
 
     def stop(self) -> None:
         """End the process."""
@@ -46,14 +50,15 @@ class Served:
 
 
 def come_in(browser: Any, server: Served) -> Any:
-    """Use up a server's one-time link; the cookies of whoever did."""
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto(server.link)
-    page.wait_for_url(server.address + "/")
-    state = context.storage_state()
-    context.close()
-    return state
+    """The cookies of the browser that came by a server's one-time link, which this one does if none did yet."""
+    if server.cookies is None:
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(server.link)
+        page.wait_for_url(server.address + "/")
+        server.cookies = context.storage_state()
+        context.close()
+    return server.cookies
 
 
 class Look:

@@ -45,26 +45,34 @@ SESSION = [
 ]
 
 
+@pytest.fixture(scope="session")
+def program() -> str:
+    """The browser's program; the test is skipped where there is none."""
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if found is None:
+        pytest.skip("no Chromium is installed: apt-get install chromium")
+    pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    return found
+
+
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
+def chromium(program: str) -> Iterator[Any]:
     """The browser, without a window.
 
     Not for longer than a file: as long as the driver lives, its event loop runs in this thread, and no other test of
     the same process could run one.
     """
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if found is None:
-        pytest.skip("no Chromium is installed: apt-get install chromium")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    from playwright.sync_api import sync_playwright
+
     arguments = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=found, args=arguments)
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=arguments)
         yield browser
         browser.close()
 
 
 @pytest.fixture(scope="session")
-def indexed(chromium: Any, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+def indexed(program: str, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
     """A folder with ``vault``, ``sessions`` and their ``home``, indexed with the real embedder, once for all."""
     base = tmp_path_factory.getbasetemp()
     folder = (base if worker_id == "master" else base.parent) / "browser"
@@ -106,7 +114,7 @@ def served(indexed: Path) -> Iterator[Served]:
     server.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def logged_in(chromium: Any, served: Served) -> Any:
     """The cookies of a browser that came by the one-time link."""
     return come_in(chromium, served)
