@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from .exits import Exit
-from .journal import project_folder, project_option
+from .journal import project_folder, project_graph, project_option
 from .options import Invocation, json_option
 from .output import Piece, say, say_json, tell
 
 if TYPE_CHECKING:
     from ..library import Brain
     from ..memory.lines import Entity, Graph, Relation
-    from ..memory.operations import KnowledgeGraph
 
 SHOWN = 12
 """Observations of an entity that are shown, and relations in each direction."""
@@ -38,7 +36,7 @@ def show(name: tuple[str, ...], project: Path | None, as_json: bool) -> int:
     """Draw an entity with what it is related to."""
     from ..errors import NotFound
 
-    knowledge = _graph(project_folder(project))
+    knowledge = project_graph(project_folder(project))
     wanted = " ".join(name)
     page = knowledge.open_nodes([wanted])
     if not page.entities:
@@ -60,7 +58,7 @@ def show(name: tuple[str, ...], project: Path | None, as_json: bool) -> int:
 @json_option
 def search(query: tuple[str, ...], limit: int, project: Path | None, as_json: bool) -> int:
     """Find entities by what they are called and what is known of them; without QUERY list all."""
-    page = _graph(project_folder(project)).search_nodes(" ".join(query), limit=limit)
+    page = project_graph(project_folder(project)).search_nodes(" ".join(query), limit=limit)
     if as_json:
         say_json({"entities": [entity.shown() for entity in page.entities], "total": page.total})
         return Exit.DONE
@@ -87,7 +85,7 @@ def check(invocation: Invocation, project: Path | None, as_json: bool) -> int:
     from ..memory.sources import dangling, unfounded
 
     folder = project_folder(project)
-    file = _graph(folder).file
+    file = project_graph(folder).file
     found = file.read()
     with invocation.open_brain() as brain:
         roots = [folder, *(source.path for source in brain.sources())]
@@ -155,7 +153,7 @@ def missing_facts(brain: Brain, folder: Path, within: Path | None = None) -> Gra
         for note, links in (brain.linked() if brain.sources() else ())
         if note.kind == "markdown" and Path(note.path).is_relative_to(within or folder)
     ]
-    found, known = proposed(notes, folder), _graph(folder).file.read()
+    found, known = proposed(notes, folder), project_graph(folder).file.read()
     names = {entity.name for entity in known.entities}
     keys = {relation.key for relation in known.relations}
     return Graph(
@@ -166,7 +164,7 @@ def missing_facts(brain: Brain, folder: Path, within: Path | None = None) -> Gra
 
 def add_facts(found: Graph, folder: Path) -> None:
     """Write entities and relations into a project's graph."""
-    knowledge = _graph(folder)
+    knowledge = project_graph(folder)
     knowledge.create_entities(found.entities)
     knowledge.create_relations(found.relations)
 
@@ -193,11 +191,3 @@ def _draw(entity: Entity, relations: tuple[Relation, ...]) -> None:
     hidden = len(out) + len(into) - len(lines)
     if hidden:
         tell(f"{hidden} more relations: --json shows all")
-
-
-def _graph(folder: Path) -> KnowledgeGraph:
-    from ..memory.file import MemoryFile
-    from ..memory.location import memory_file
-    from ..memory.operations import KnowledgeGraph
-
-    return KnowledgeGraph(MemoryFile(memory_file(folder, os.environ)))

@@ -16,6 +16,7 @@ from .output import Piece, Style, say, say_json, tell
 
 if TYPE_CHECKING:
     from ..journal.lessons import Lesson
+    from ..memory.operations import KnowledgeGraph
 
 project_option = click.option(
     "--project",
@@ -75,7 +76,7 @@ def adr(
     if not no_graph:
         from ..journal.facts import add_decision
 
-        add_decision(_graph(folder), written, read_all(folder_of(folder)), folder)
+        add_decision(project_graph(folder), written, read_all(folder_of(folder)), folder)
     _index(invocation, written.path.parent)  # what it supersedes changed too
     if as_json:
         say_json({"number": written.number, "title": written.title, "path": str(written.path), "form": written.form})
@@ -121,7 +122,7 @@ def record(invocation: Invocation, /, lesson: tuple[str, ...], project: Path | N
 
     folder = project_folder(project)
     added = add(folder, " ".join(lesson), today=date.today(), **told)
-    _graph(folder).create_entities([entity_of_lesson(added)])
+    project_graph(folder).create_entities([entity_of_lesson(added)])
     _index(invocation, folder / FILE)
     if as_json:
         say_json(_as_json(added))
@@ -250,7 +251,8 @@ def handoff(
     return Exit.DONE
 
 
-def _graph(folder: Path) -> Any:
+def project_graph(folder: Path) -> KnowledgeGraph:
+    """The knowledge graph of a project."""
     from ..memory.file import MemoryFile
     from ..memory.location import memory_file
     from ..memory.operations import KnowledgeGraph

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,10 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from .exits import Exit
-from .journal import project_folder, project_option
+from .journal import project_folder, project_graph, project_option
 from .options import Invocation, json_option
 from .output import Piece, say, say_json, tell
 from .search import hit_as_json, say_hits
+from .sources import add_unless_held
 
 if TYPE_CHECKING:
     from ..journal.lessons import Lesson
@@ -39,7 +39,7 @@ def recall(invocation: Invocation, topic: tuple[str, ...], limit: int, project: 
         result = brain.search(words, mode="agentic", limit=limit, condensed=True)
         facts = not brain.clearance  # whose sources nobody may have to hide
     lessons = _lessons(words, folder) if facts else []
-    entities = _entities(words, folder) if facts else []
+    entities = _entities(words, folder) if facts else ()
     if as_json:
         say_json(
             {
@@ -87,9 +87,8 @@ def ingest(invocation: Invocation, path: Path, no_graph: bool, project: Path | N
 
     place, folder = path.absolute(), project_folder(project)
     with invocation.open_brain() as brain, progress(quiet=False) as show:
-        if place.is_dir() and not any(place.is_relative_to(source.path) for source in brain.sources()):
-            source = brain.add(place)
-            say(f"source '{source.name}': {source.path}")
+        if place.is_dir():
+            add_unless_held(brain, place)
         report = brain.sync([place], progress=show)
         brain.embed(progress=show)
         found = None if no_graph else missing_facts(brain, folder, place)
@@ -111,10 +110,6 @@ def _lessons(topic: str, folder: Path) -> list[Lesson]:
     return [active[e.name] for e in matching(topic, [entity_of_lesson(x) for x in active.values()])[:MOST]]
 
 
-def _entities(topic: str, folder: Path) -> list[Entity]:
-    from ..memory.file import MemoryFile
-    from ..memory.location import memory_file
-    from ..memory.operations import KnowledgeGraph
-
-    page = KnowledgeGraph(MemoryFile(memory_file(folder, os.environ))).search_nodes(topic, limit=2 * MOST)
-    return [entity for entity in page.entities if entity.type != "lesson"][:MOST]
+def _entities(topic: str, folder: Path) -> tuple[Entity, ...]:
+    page = project_graph(folder).search_nodes(topic, limit=2 * MOST)
+    return tuple(entity for entity in page.entities if entity.type != "lesson")[:MOST]

@@ -11,7 +11,7 @@ import click
 
 from .exits import Exit
 from .options import Invocation, json_option, one_of
-from .output import Piece, Style, say, say_json, tell
+from .output import Piece, say, say_json, tell
 
 if TYPE_CHECKING:
     from ..config import Settings
@@ -24,8 +24,6 @@ JOBS = ("index", "distill", "embed")
 FORMS = ("systemd", "launchd", "cron", "tasks")
 AT_ONCE = 1_000
 """Passages that an index job makes vectors for: half a minute; the embed job makes the rest at night."""
-
-STANDING: dict[str, Style] = {"installed": "plain", "outdated": "warning", "absent": "dim"}
 
 with_option = click.option(
     "--with",

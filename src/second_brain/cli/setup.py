@@ -115,11 +115,10 @@ def _index_project(brain: Brain, folder: Path) -> int:
     """Make the folder a source where it lies in none, index it, and tell what the doctor sees."""
     from ..setup.project import Prepared, keep
     from .display import progress
+    from .sources import add_unless_held
 
-    if not any(folder.is_relative_to(source.path) for source in brain.sources()):
-        source = brain.add(folder)
+    if source := add_unless_held(brain, folder):
         keep(brain.settings, folder, Prepared(source.name))
-        say(f"source '{source.name}': {source.path}")
     with progress(quiet=False) as show:
         brain.sync([folder], progress=show)
         brain.embed(progress=show)

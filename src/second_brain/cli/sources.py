@@ -13,7 +13,10 @@ from .options import Invocation, WrongUsage, json_option
 from .output import Piece, one_line, say, say_json, tell
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..config import SourceSettings
+    from ..library import Brain
 
 
 @click.command()
@@ -56,6 +59,15 @@ def add(invocation: Invocation, path: str | None, name: str | None, kind: str | 
             _tell_left_out(source)
         tell(f"next: brain index '{source.name}'" if " " in source.name else f"next: brain index {source.name}")
     return Exit.DONE
+
+
+def add_unless_held(brain: Brain, folder: Path) -> SourceSettings | None:
+    """Make a folder a source, and say so; None where it lies in one already."""
+    if any(folder.is_relative_to(source.path) for source in brain.sources()):
+        return None
+    source = brain.add(folder)
+    say(f"source '{source.name}': {source.path}")
+    return source
 
 
 def _tell_left_out(source: SourceSettings) -> None:

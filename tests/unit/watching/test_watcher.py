@@ -114,7 +114,7 @@ def test_a_disk_that_is_unplugged_and_comes_back(notes, run):
     (away / "b.md").write_text("avocet")
     time.sleep(0.3)
     away.rename(notes.root)
-    running.until(lambda: notes.found("avocet"))
+    running.until(lambda: notes.found("avocet") and running.named("listening"))
     assert len(running.named("unavailable")) == 1
     assert [event.words for event in running.named("listening")] == ["source 'notes' is there again"]
     notes.write({"c.md": "bittern"})
@@ -152,6 +152,7 @@ def test_a_source_inside_of_another_takes_its_files_over(notes, run):
     with Brain.open(notes.home, environment={}) as other:
         other.remove("inner")
     running.until(lambda: {hit.uri for hit in notes.brain.search("gannet").hits} == {"notes/a.md", "notes/inner/b.md"})
+    assert running.named("trouble") == []
 
 
 def test_our_own_files_are_no_reason_to_run_where_they_could_be_documents(notes, monkeypatch):
@@ -245,6 +246,7 @@ def test_a_flood_is_listened_to_anew(notes, run, monkeypatch):
     running.until(lambda: running.watcher._sources["notes"].listener not in (None, listener))
     notes.write({"x/y/z.md": "avocet"})
     running.until(lambda: notes.found("avocet"))
+    assert (notes.found("avocet"), running.named("trouble")) == (["x/y/z.md"], [])
 
 
 def test_everything_is_compared_now_and_then_whatever_is_told(notes, run, monkeypatch):
