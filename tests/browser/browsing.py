@@ -61,6 +61,15 @@ def come_in(browser: Any, server: Served) -> Any:
     return server.cookies
 
 
+def until_held(page: Any, held: list[Any], count: int = 1) -> None:
+    """Wait until so many requests are held back."""
+    for _ in range(500):
+        if len(held) >= count:
+            return
+        page.wait_for_timeout(20)
+    raise AssertionError("nothing was asked")
+
+
 class Look:
     """Opens pages, and keeps what went wrong in them."""
 

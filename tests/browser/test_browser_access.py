@@ -59,11 +59,17 @@ def test_logging_out_in_one_tab_ends_the_other(chromium: Any, served: Any, index
         stranger.wait_for_url(served.address + "/?q=pump")
         other = stranger.context.new_page()
         other.goto(served.address + "/?q=valve")
+        assert other.locator(".hit").count()
         stranger.get_by_label("Display and session").click()
         stranger.get_by_role("button", name="Log out").click()
         stranger.wait_for_url(served.address + "/login")
         other.get_by_role("searchbox").fill("float switch")
         other.wait_for_url("**/login?next=**")
+        for page in (stranger, other):
+            assert page.get_by_label("Token").is_visible()
+            assert page.locator(".hit").count() == 0
+        stranger.goto(served.address + "/?q=pump")
+        assert stranger.get_by_label("Token").is_visible(), "what was shown before is not shown again"
     finally:
         remove(settings, "tabs")
 

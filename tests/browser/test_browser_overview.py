@@ -6,6 +6,9 @@ import json
 import time
 
 import pytest
+from browsing import until_held
+
+from second_brain import Brain
 
 LOOKS = [("light", False), ("dark", False), ("light", True), ("dark", True)]
 NAMES = ["light-desk", "dark-desk", "light-phone", "dark-phone"]
@@ -60,11 +63,15 @@ def test_keys_lead_from_node_to_node_and_into_a_note(look):
     settled(page)
     page.locator("canvas").focus()
     page.keyboard.press("n")
-    page.wait_for_selector(".chosen:not([hidden])")
+    named = page.locator(".chosen strong").inner_text()
+    assert named == page.locator(".listed li a").first.inner_text() == "Home"
     page.keyboard.press("Enter")
-    page.wait_for_url("**/note/**")
+    page.wait_for_url("**/note/vault/Home.md")
+    assert page.get_by_role("heading", level=1, name=named).is_visible()
     page.go_back()
     settled(page)
+    assert page.get_by_role("heading", level=1, name=f"Around {named}").is_visible()
+    assert page.locator(".listed li").count() > 10
 
 
 def test_a_click_opens_the_note_under_it(look):
@@ -77,9 +84,12 @@ def test_a_click_opens_the_note_under_it(look):
         if page.locator("canvas.over").count():
             break
     page.wait_for_selector("canvas.over")
+    named = page.locator(".chosen strong").inner_text()
+    assert named in page.locator(".listed li a").all_inner_texts()
     page.mouse.down()
     page.mouse.up()
     page.wait_for_url("**/note/**")
+    assert page.get_by_role("heading", level=1, name=named).is_visible()
 
 
 def test_the_map_moves_by_keys_wheel_and_buttons(look):
@@ -198,20 +208,78 @@ def test_the_timeline_goes_from_month_to_month_by_keyboard(look):
     page.wait_for_url("**month=2026-04*")
 
 
-def test_health_is_shown(look, looks):
-    """Figures and sources, and what the doctor finds comes by itself."""
+def test_health_is_shown(look, looks, indexed):
+    """Figures and sources as they are, and what the doctor finds comes by itself."""
+    with Brain.open(indexed / "home", environment={}) as brain:
+        status = brain.status()
     page = opened(look, "/health", looks)
+    assert page.get_by_text("Everything is indexed and fresh.").is_visible()
+    figures = dict(
+        zip(
+            page.locator(".figures dt").all_inner_texts(),
+            page.locator(".figures dd").all_inner_texts(),
+            strict=True,
+        )
+    )
+    assert (figures["Documents"], figures["Passages"]) == (f"{status.documents:,}", f"{status.chunks:,}")
+    assert figures["With vectors"].split() == [f"{status.chunks:,}"], "none waits"
+    rows = page.locator("table:has-text('Compared with the files') tbody tr")
+    cells = [row.split("\t")[:4] for row in rows.all_inner_texts()]
+    assert cells == [[each.name, each.kind, str(each.documents), str(each.chunks)] for each in status.sources]
     page.get_by_text("the file is sound").wait_for()
+    assert page.locator("[data-look]").count() == 0
+    assert page.locator(".findings li").count() == 1, "nothing but what is sound"
     look.accessible(page)
     look.picture(page, f"health-{looks['name']}", whole=True, docs=looks["name"] == "light-desk")
 
 
 def test_review_is_shown(look, looks):
-    """Every list with what it found."""
+    """Every list with what it found: of the example one note that was taken back; the pairs come by themselves."""
     page = opened(look, "/review", looks)
-    page.locator("[data-finding]").wait_for(state="detached")
+    lists = page.locator("section.card")
+    headings = [
+        "Nearly the same",
+        "Taken back, but still linked 1",
+        "Decisions that do not know of each other 0",
+        "Lessons that hold no more, but are named 0",
+        "Names that several notes have 0",
+    ]
+    assert lists.locator("h2").all_inner_texts() == headings
+    outdated = lists.nth(1)
+    taken_back = outdated.get_by_role("link", name="Back up the booking database with a nightly dump to the NAS")
+    assert taken_back.is_visible()
+    assert outdated.get_by_text("still linked from").locator("a").all_inner_texts()[0] == "Home"
+    page.locator("#pairs").get_by_text("Nothing found.").wait_for()
+    assert page.locator("[data-finding], #pairs progress").count() == 0
+    assert page.locator(".tabs a").all_inner_texts()[1:] == headings[1:]
+    assert [lists.nth(place).get_by_text("Nothing found.").count() for place in range(5)] == [1, 0, 1, 1, 1]
     look.accessible(page)
     look.picture(page, f"review-{looks['name']}", whole=True, docs=looks["name"] == "light-desk")
+
+
+def test_pairs_are_asked_for_until_they_are_found(look):
+    """A page that came before them says so, then how far the search is, then what it found."""
+    page = look("/")
+    looking = "<p data-finding>{} compared</p>"
+    held = []
+
+    def too_early(route):
+        answer = route.fetch()
+        body = answer.text().replace('<div id="pairs">', '<div id="pairs">' + looking.format("none"))
+        route.fulfill(response=answer, body=body)
+
+    page.route("**/review", too_early)
+    page.route("**/review/alike*", lambda route: held.append(route))
+    page.goto(look.address + "/review")
+    pairs = page.locator("#pairs")
+    pairs.get_by_text("none compared").wait_for()
+    until_held(page, held)
+    held[0].fulfill(body=looking.format("half"), content_type="text/html")
+    pairs.get_by_text("half compared").wait_for()
+    until_held(page, held, 2)
+    held[1].continue_()
+    pairs.get_by_text("half compared").wait_for(state="detached")
+    assert pairs.inner_text() == "Nothing found."
 
 
 def test_two_notes_stand_side_by_side(look, looks):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browsing import until_held
 
 FIRST_PAGE_KB = 150
 
@@ -33,15 +34,6 @@ def settled(page: Any, query: str) -> None:
     """Wait until the answer to a query is shown, by word and by meaning."""
     page.wait_for_url(re.compile(re.escape(query)))
     page.locator(".told", has_text="Both").wait_for()
-
-
-def until_held(page: Any, held: list[Any]) -> None:
-    """Wait until a request is held back."""
-    for _ in range(500):
-        if held:
-            return
-        page.wait_for_timeout(20)
-    raise AssertionError("nothing was asked")
 
 
 def test_hits_appear_while_one_types_and_by_meaning_when_one_stops(look: Any) -> None:
