@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +15,19 @@ pytest.register_assert_rewrite("second_brain.testing")
 
 
 class Notes:
-    """A folder of notes that is the one source, ``notes``, of a brain with the embedder for tests."""
+    """A folder of notes that is the one source, ``notes``, of a brain with the embedder for tests.
 
-    def __init__(self, folder: Path) -> None:
+    ``privacy`` is the label of the source.
+    """
+
+    def __init__(self, folder: Path, *, privacy: str | None = None) -> None:
         self.home = folder / "home"
         self.root = folder / "notes"
         self.home.mkdir(parents=True)
         self.root.mkdir()
         (self.home / "models.yaml").write_text("embedder: hashing\n")
         self.brain = Brain.open(self.home, environment={})
-        self.brain.add(self.root, name="notes")
+        self.brain.add(self.root, name="notes", privacy=privacy)
 
     def write(self, files: Mapping[str, str | bytes]) -> None:
         """Write files by their path below the folder."""
@@ -68,3 +71,27 @@ def notes(tmp_path: Path) -> Iterator[Notes]:
     made = Notes(tmp_path)
     yield made
     made.brain.close()
+
+
+@pytest.fixture
+def make_home(tmp_path: Path) -> Callable[[Mapping[str, str]], Path]:
+    """Makes the home of a server: notes labelled ``work`` unless they say else, indexed, and open to nobody."""
+
+    def make(files: Mapping[str, str]) -> Path:
+        made = Notes(tmp_path, privacy="work")
+        with made.brain:
+            made.index(files)
+        return made.home
+
+    return make
+
+
+@pytest.fixture
+def heron_home(make_home: Callable[[Mapping[str, str]], Path]) -> Path:
+    """A home with a note on the heron pump, and a secret one with the bittern code."""
+    return make_home(
+        {
+            "pump.md": "The heron pump lost pressure.\n",
+            "code.md": "---\nprivacy: secret\n---\nThe bittern code is 4711.\n",
+        }
+    )

@@ -118,21 +118,10 @@ class Server:
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """Two notes, one of them secret, indexed with the embedder for tests."""
-    notes = tmp_path / "notes"
-    notes.mkdir()
-    (notes / "pump.md").write_text("The heron pump lost pressure.\n")
-    (notes / "code.md").write_text("---\nprivacy: secret\n---\nThe bittern code is 4711.\n")
-    folder = tmp_path / "home"
-    folder.mkdir()
-    (folder / "models.yaml").write_text("embedder: hashing\n")
-    (folder / "settings.yaml").write_text("public_hosts: [notes.example]\n")
-    with Brain.open(folder, environment={}) as brain:
-        brain.add(notes, name="notes", privacy="work")
-        brain.sync()
-        brain.embed()
-    return folder
+def home(heron_home: Path) -> Path:
+    """Two notes, one of them secret, for a server that is called ``notes.example`` too."""
+    (heron_home / "settings.yaml").write_text("public_hosts: [notes.example]\n")
+    return heron_home
 
 
 @pytest.fixture

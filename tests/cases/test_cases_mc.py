@@ -46,20 +46,9 @@ NOTES = {
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A home with a few notes, indexed with the embedder for tests."""
-    notes = tmp_path / "notes"
-    notes.mkdir()
-    for name, text in NOTES.items():
-        (notes / name).write_text(text, encoding="utf-8")
-    folder = tmp_path / "home"
-    folder.mkdir()
-    (folder / "models.yaml").write_text("embedder: hashing\n")
-    with Brain.open(folder, environment={}) as brain:
-        brain.add(notes, name="notes", privacy="work")
-        brain.sync()
-        brain.embed()
-    return folder
+def home(make_home: Callable[..., Path]) -> Path:
+    """A home with a few notes."""
+    return make_home(NOTES)
 
 
 @pytest.fixture

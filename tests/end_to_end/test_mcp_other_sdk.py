@@ -8,13 +8,12 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp_client import EVERY_CALL
-
-from second_brain import Brain
 
 CLIENTS = Path(__file__).parents[1] / "clients"
 NODE = shutil.which("node")
@@ -26,19 +25,9 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A note, indexed with the embedder for tests."""
-    notes = tmp_path / "notes"
-    notes.mkdir()
-    (notes / "pump.md").write_text("# Pump\n\nThe heron pump lost pressure.\n")
-    folder = tmp_path / "home"
-    folder.mkdir()
-    (folder / "models.yaml").write_text("embedder: hashing\n")
-    with Brain.open(folder, environment={}) as brain:
-        brain.add(notes, name="notes")
-        brain.sync()
-        brain.embed()
-    return folder
+def home(make_home: Callable[..., Path]) -> Path:
+    """A home with a note."""
+    return make_home({"pump.md": "# Pump\n\nThe heron pump lost pressure.\n"})
 
 
 def all_called(home: Path, *place: str) -> Any:

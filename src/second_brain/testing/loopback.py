@@ -36,6 +36,19 @@ class Answer:
     cut_at: int | None = None
 
 
+@contextmanager
+def serving(server: ThreadingHTTPServer) -> Iterator[None]:
+    """Serve in a thread until the end of the block."""
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
 class Loopback:
     """The server: its ``url``, and what it was ``asked`` so far, in order."""
 
@@ -49,14 +62,8 @@ class Loopback:
     @contextmanager
     def running(self) -> Iterator[Loopback]:
         """Serve until the end of the block."""
-        thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        thread.start()
-        try:
+        with serving(self._server):
             yield self
-        finally:
-            self._server.shutdown()
-            self._server.server_close()
-            thread.join()
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         loopback = self

@@ -15,13 +15,14 @@ import json
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from ..index.qdrant.client import IN_MEMORY, open_local, rest_models
+from .loopback import serving
 
 VERSION = "1.16.0"
 
@@ -71,15 +72,8 @@ class QdrantServer:
     @contextmanager
     def running(self) -> Iterator[QdrantServer]:
         """Serve until the end of the block."""
-        thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        thread.start()
-        try:
+        with closing(self._local), serving(self._server):
             yield self
-        finally:
-            self._server.shutdown()
-            self._server.server_close()
-            self._local.close()
-            thread.join()
 
     def serve(self) -> None:
         """Serve until the process ends."""

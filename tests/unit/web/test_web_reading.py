@@ -274,7 +274,7 @@ def test_a_session_is_shown_as_a_conversation(notes: Any, web: Any) -> None:
             },
         },
     ]
-    common = {"sessionId": "s1", "cwd": "/work/pump", "timestamp": "2031-05-01T09:00:00Z"}
+    common = {"sessionId": "s1", "cwd": "/boats/pump", "timestamp": "2031-05-01T09:00:00Z"}
     (log / "s1.jsonl").write_text("".join(json.dumps({**common, **line}) + "\n" for line in lines))
     notes.brain.add(log, name="log", kind="claude-session-jsonl")
     notes.brain.sync()
