@@ -517,6 +517,20 @@ def test_names_in_either_unicode_form_are_one_note(notes):
 
 
 @pytest.mark.slow
+def test_status_counts_each_source_once(notes):
+    """That looks at all its passages; asked again of the same state it counts none."""
+    notes.index({"a.md": "gannet", "b.md": "egret"})
+    connection = notes.brain.index.database.connection
+    asked = []
+    connection.exec_trace = lambda cursor, statement, values: asked.append(statement) or True
+    for brain, expected in ((notes.brain, 1), (notes.brain, 0), (notes.brain.seen_by("personal"), 1)):
+        asked.clear()
+        status = brain.status()
+        assert [source.documents for source in status.sources] == [2]
+        assert status.documents == 2
+        assert sum("FROM source o" in statement for statement in asked) == expected
+
+
 def test_status_counts_passages_without_token_codes(notes):
     """After late interaction was off, the vectors are there and their codes are not, until they are made."""
     (notes.home / "models.yaml").write_text("embedder: e5-small\n")

@@ -214,17 +214,24 @@ def placed(settings: Settings, name: str = "") -> Settings:
         NotFound: there is no such generation.
         StorageError: it is unknown which one is current, or its file is gone: nothing is made anew in its place.
     """
-    found = roster(settings)
+    found, first = roster(settings), first_index(settings)
     generation = found.named(name or found.current)
-    index = path_of(first_index(settings), generation.name)
-    if found != Roster() and generation.state != "building" and not index.exists():
-        raise StorageError(
-            f"{index}: the file of generation '{generation.name}', which is {generation.state}, is gone",
-            hint="put it back, or go back to the one before: `brain rollback`"
-            if generation.name == found.current
-            else f"forget it: `brain generations prune {generation.name}`",
-        )
-    return replace(settings, index=index, generation=generation.name)
+    if error := gone(found, first, generation):
+        raise error
+    return replace(settings, index=path_of(first, generation.name), generation=generation.name)
+
+
+def gone(found: Roster, first: Path, generation: Generation) -> StorageError | None:
+    """What is to be told when the file of a generation that was built is not there; None when all is well."""
+    index = path_of(first, generation.name)
+    if found == Roster() or generation.state == "building" or index.exists():
+        return None
+    return StorageError(
+        f"{index}: the file of the {generation.state} generation '{generation.name}' is gone",
+        hint="put it back, or `brain rollback` goes back to the one before"
+        if generation.name == found.current
+        else f"`brain generations prune {generation.name}` forgets it",
+    )
 
 
 # -- writing -------------------------------------------------------------------------------------------------

@@ -8,12 +8,15 @@ from pathlib import Path
 from ..config import Settings
 from ..index.sqlite.check import Finding
 from .building import is_being_built
-from .pointer import Roster, first_index, names_on_disk, path_of, roster
+from .pointer import Roster, first_index, gone, names_on_disk, path_of, roster
 
 
 def notices(settings: Settings) -> Iterator[str]:
-    """Sentences about what was begun and not ended. Raises StorageError when the pointer cannot be read."""
-    for finding in _begun(roster(settings), first_index(settings)):
+    """Sentences about what was begun and not ended, and files that are gone.
+
+    Raises StorageError when the pointer cannot be read.
+    """
+    for finding in _unsettled(roster(settings), first_index(settings)):
         yield f"{finding.message}: {finding.remedy}" if finding.remedy else finding.message
 
 
@@ -22,17 +25,8 @@ def findings(settings: Settings) -> Iterator[Finding]:
     found, first = roster(settings), first_index(settings)
     if found == Roster():
         return
-    yield from _begun(found, first)
+    yield from _unsettled(found, first)
     names = [generation.name for generation in found.generations]
-    for generation in found.generations:
-        path = path_of(first, generation.name)
-        if not path.exists() and generation.state != "building":
-            yield Finding(
-                "generations",
-                "warning",
-                f"{path}: the file of generation '{generation.name}' is gone",
-                f"brain generations prune {generation.name}",
-            )
     for name in names_on_disk(first):
         if name not in names:
             yield Finding(
@@ -44,7 +38,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
     yield Finding("generations", "ok", f"'{found.current}' is the current one of {len(names)} generations")
 
 
-def _begun(found: Roster, first: Path) -> Iterator[Finding]:
+def _unsettled(found: Roster, first: Path) -> Iterator[Finding]:
     if found.promoting:
         yield Finding(
             "generations",
@@ -55,10 +49,12 @@ def _begun(found: Roster, first: Path) -> Iterator[Finding]:
     newest = found.named(found.current).number
     for generation in found.generations:
         named = f"generation '{generation.name}'"
-        if generation.state == "ready" and generation.number > newest:
-            yield Finding("generations", "note", f"{named} is ready", f"brain promote {generation.name}")
-        elif generation.state == "building" and is_being_built(path_of(first, generation.name)):
+        if generation.state == "building" and is_being_built(path_of(first, generation.name)):
             yield Finding("generations", "note", f"{named} is being built")
         elif generation.state == "building":
             remedy = "`brain index --new-generation` goes on with it if the settings are the same"
             yield Finding("generations", "note", f"{named} is half-built", remedy)
+        elif error := gone(found, first, generation):
+            yield Finding("generations", "warning", str(error), error.hint)
+        elif generation.state == "ready" and generation.number > newest:
+            yield Finding("generations", "note", f"{named} is ready", f"brain promote {generation.name}")

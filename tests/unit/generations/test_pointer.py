@@ -140,3 +140,39 @@ def test_a_brain_is_opened_on_a_generation_by_name(folder):
     ):
         brain.search("pump")
     assert caught.value.hint == "there are: g1, g2"
+
+
+@pytest.mark.parametrize(
+    ("file", "says", "remedy"),
+    [
+        ("index.g3.db", "the ready generation 'g3' is gone", "`brain generations prune g3` forgets it"),
+        ("index.db", "the old generation 'g1' is gone", "`brain generations prune g1` forgets it"),
+        ("index.g2.db", "the current generation 'g2' is gone", "`brain rollback` goes back to the one before"),
+    ],
+)
+def test_status_and_doctor_say_the_same_of_a_file_that_is_gone(folder, file, says, remedy):
+    """And neither calls a generation ready that has none."""
+    folder.build()
+    builds.promote(folder.brain, "g2")
+    folder.setting("settings.yaml", "late: off\n")
+    assert folder.build() == "g3"
+    current = folder.brain.roster().current
+    pinned = "g1" if file == "index.g2.db" else current
+    with Brain.open(folder.home, environment={}, generation=pinned) as brain:
+        ready = "generation 'g3' is ready: brain promote g3"
+        assert ready in brain.status().notices
+        folder.brain.close()
+        (folder.home / file).unlink()
+        (notice,) = (notice for notice in brain.status().notices if "is gone" in notice)
+        (finding,) = (finding for finding in brain.doctor() if "is gone" in finding.message)
+        assert notice == f"{finding.message}: {finding.remedy}"
+        assert says in finding.message
+        assert remedy in finding.remedy
+        assert (ready in brain.status().notices) == (file != "index.g3.db")
+
+
+def test_a_home_without_an_index_has_no_file_that_is_gone(tmp_path):
+    """Before the first run there is nothing to miss."""
+    with Brain.open(tmp_path, environment={}) as brain:
+        assert not any("is gone" in notice for notice in brain.status().notices)
+        assert not any("is gone" in finding.message for finding in brain.doctor())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -73,21 +74,18 @@ def count_all(
     database: Database,
     terms: TermIndex,
     vectors: VectorIndex,
+    sources: Sequence[SourceState],
     filter: Filter = Filter(),
-    *,
-    unresolved: int | None = None,
 ) -> Stats:
-    """Counts and sizes of the whole index, or of what the filter lets through.
+    """Counts and sizes of the whole index, or of what the filter lets through, and of what its ``sources`` hold.
 
-    Sizes of files are then 0, for they are those of everything. ``unresolved`` links are counted here unless the
-    caller did, who knows better where links lead for somebody who does not see all.
+    Sizes of files are then 0, for they are those of everything.
     """
     where, values = condition(filter)
     documents = f"FROM {DOCUMENTS}" + (f" WHERE {where}" if where else "")
     own = f" WHERE l.document IN (SELECT d.key {documents})" if where else ""
     log = database.path.with_name(f"{database.path.name}-wal")
     with database.snapshot():
-        sources = count_sources(database, filter)
         count, total = database.rows(f"SELECT count(*), coalesce(sum(d.text_bytes), 0) {documents}", values)[0]
         return Stats(
             sources=len(sources),

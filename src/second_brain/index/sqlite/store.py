@@ -426,7 +426,8 @@ class SqliteIndex:
 
     def stats(self, filter: Filter = Filter()) -> Stats:
         """Counts and sizes of the whole index, or counts of what the filter lets through."""
-        return count_all(self.database, self.terms, self.vectors, filter)
+        with self.database.snapshot():
+            return count_all(self.database, self.terms, self.vectors, self.sources(filter), filter)
 
     def rebuild_terms(self) -> None:
         """Fill the term table again from the stored texts: after a new analyzer, or damage. Reads no file."""
