@@ -205,7 +205,7 @@ def chat(settings: Settings) -> ChatModel | None:
 
 
 def index(settings: Settings, *, collections: Callable[[], Mapping[str, tuple[str, ...]]] | None = None) -> SqliteIndex:
-    """The index of the settings: the file alone, or with a copy in Qdrant; nothing is asked of that yet.
+    """The index of placed settings: the file alone, or with a copy in Qdrant; nothing is asked of that yet.
 
     ``collections`` tells the sources of each collection at any later time; None means those of ``settings``.
 
@@ -221,6 +221,7 @@ def index(settings: Settings, *, collections: Callable[[], Mapping[str, tuple[st
     made = QdrantIndex(
         settings.index,
         settings.qdrant,
+        generation=settings.generation,
         dimensions=lambda: embedder(settings, settings.model_cache).dimensions,
         collections=collections or (lambda: settings.collections),
         key=_variable("settings.yaml", settings.qdrant.key_variable, settings.qdrant.place),

@@ -24,7 +24,7 @@ SOURCES = {"vault": ("notes",), "docs": ("docs",), "code": ("code",)}
 def over_qdrant(catalogue: Path, **where: object) -> QdrantIndex:
     """A catalogue with a copy, in three collections."""
     settings = QdrantSettings(**where)  # type: ignore[arg-type]
-    return QdrantIndex(catalogue, settings, dimensions=lambda: DIMENSIONS, collections=lambda: SOURCES)
+    return QdrantIndex(catalogue, settings, generation="g1", dimensions=lambda: DIMENSIONS, collections=lambda: SOURCES)
 
 
 def prefix_of(catalogue: Path) -> str:

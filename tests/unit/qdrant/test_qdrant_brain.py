@@ -285,3 +285,20 @@ def test_a_generation_is_built_beside_promoted_rolled_back_and_deleted(copied, t
     builds.prune(brain, ["g1"])
     assert {held.name for held in outside.listed()} == {"brain-vault-g2"}
     assert brain.search("pump").hits
+
+
+@pytest.mark.parametrize("name", ["index.db", "my.notes.db", "my.g2.db", "g3.db"])
+def test_collections_are_named_after_the_generation_however_its_file_is_called(copied, server, name: str):
+    """The first index that is called like a second one is the first still, and has a second one beside it."""
+    copied.reopen(BRAIN_INDEX=str(copied.home / name))
+    copied.index({"a.md": "gannet"})
+    with builds.new_generation(copied.brain) as (new, begun):
+        new.sync()
+        new.embed()
+        builds.finish(new)
+    assert begun.generation.name == "g2"
+    held = wiring.backend_collections(copied.brain.settings)
+    assert held is not None
+    assert [found.name for found in held.listed()] == ["brain-vault-g1", "brain-vault-g2"]
+    assert held.aliases() == {"brain-vault": "brain-vault-g1"}
+    held.client.close()

@@ -8,7 +8,7 @@ import pytest
 
 from second_brain.errors import BackendAway, BackendMismatch
 from second_brain.index.qdrant.client import Client
-from second_brain.index.qdrant.collections import Collections, Held, generation_of
+from second_brain.index.qdrant.collections import Collections, Held
 from second_brain.index.qdrant.settings import QdrantSettings
 
 
@@ -17,15 +17,6 @@ def collections(request, server) -> Collections:
     where = {"url": server.url} if request.param == "http" else {"path": Path(":memory:")}
     settings = QdrantSettings(**where)
     return Collections(Client(settings), settings)
-
-
-@pytest.mark.parametrize(
-    ("name", "generation"),
-    [("index.db", "g1"), ("index.g2.db", "g2"), ("index.g10.db", "g10"), ("my.notes.db", "g1"), ("g3.db", "g1")],
-)
-def test_a_catalogues_name_tells_its_generation(name: str, generation: str):
-    """Only a mark of a generation counts, other points in the name do not."""
-    assert generation_of(Path("/data") / name) == generation
 
 
 def test_a_generation_is_made_once_and_gets_the_alias_that_nobody_has(collections: Collections):

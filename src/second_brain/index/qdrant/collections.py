@@ -10,13 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from ...errors import BackendMismatch
 from .client import Client, Shape
 from .settings import QdrantSettings
 
-FIRST_GENERATION = "g1"
 DENSE, TERMS = "dense", "terms"
 """The named vectors of a point: one of the embedder's width, and the sparse one of its terms."""
 
@@ -49,12 +47,6 @@ class Held:
     generation: str
     points: int
     alias: bool
-
-
-def generation_of(catalogue: Path) -> str:
-    """The generation whose catalogue this file is: ``index.g2.db`` is that of ``g2``, ``index.db`` of the first."""
-    marked = Path(catalogue.stem).suffix[1:]
-    return marked if _GENERATION.fullmatch(marked) else FIRST_GENERATION
 
 
 class Collections:

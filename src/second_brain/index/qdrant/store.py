@@ -14,7 +14,7 @@ from ..sqlite.schema import meta
 from ..sqlite.store import SqliteIndex
 from . import replica as copies
 from .client import Client
-from .collections import Collections, generation_of
+from .collections import Collections
 from .replica import Replica
 from .scripts import ScriptMeans
 from .searching import QdrantSearch
@@ -29,8 +29,9 @@ class QdrantIndex(SqliteIndex):
     """A catalogue with a copy of its passages in Qdrant, of which it is the only writer.
 
     Args:
-        path: the catalogue; its name tells the generation (see ``generation_of``).
+        path: the catalogue.
         settings: where Qdrant is.
+        generation: whose catalogue it is: ``g1``.
         key: the API key, '' for none.
         dimensions: of the embedder that the settings name; asked when a collection is made.
         collections: which sources each collection holds, asked anew each time; the first also holds all others.
@@ -41,6 +42,7 @@ class QdrantIndex(SqliteIndex):
         path: Path,
         settings: QdrantSettings,
         *,
+        generation: str,
         dimensions: Callable[[], int],
         collections: Callable[[], Mapping[str, tuple[str, ...]]],
         key: str = "",
@@ -48,7 +50,7 @@ class QdrantIndex(SqliteIndex):
         super().__init__(path)
         self.client = Client(settings, key)
         self.collections = Collections(self.client, settings)
-        self.generation = generation_of(path)
+        self.generation = generation
         self.means = ScriptMeans(self.database)
         self._settings = settings
         self._dimensions = dimensions
