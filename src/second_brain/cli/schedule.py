@@ -54,16 +54,23 @@ def schedule() -> None:
 def install(invocation: Invocation, form: str | None, yes: bool, dry_run: bool) -> int:
     """Write the jobs of this home: all that is written and called is shown first.
 
-    Again after a change of the times, of Python or of the home: what is there is replaced.
+    Again after a change of the times, of Python or of the home: what is there is replaced. A dry run shows what would
+    be written also where nothing here could start it.
     """
     from ..schedule.forms import chosen, installation
     from ..schedule.jobs import described, home_of, jobs_of
+    from ..schedule.plan import Plan
 
     with invocation.open_brain() as brain:
         brain.must_see_all("schedule jobs")
         settings = brain.settings
+    picked, lacking = chosen(form or "")
+    if lacking and not dry_run:
+        raise lacking
     home, jobs = home_of(settings, os.environ), jobs_of(settings)
-    plan = installation(chosen(form or ""), home, jobs)
+    plan = installation(picked, home, jobs)
+    if lacking:
+        plan += Plan(notes=(f"{lacking}; {lacking.hint}",))
     if not _agreed(plan, yes=yes, dry_run=dry_run):
         return Exit.DONE
     plan.carry_out()

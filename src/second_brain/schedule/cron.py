@@ -27,6 +27,8 @@ def available() -> str:
 
 def crontab() -> bytes:
     """The user's crontab, empty where there is none. Raises UsageError: one that cannot be read is not overwritten."""
+    if available():
+        return b""
     try:
         done = subprocess.run(
             ("crontab", "-l"), capture_output=True, check=False, timeout=CALL_S, env={**os.environ, "LC_ALL": "C"}

@@ -15,26 +15,26 @@ from .plan import Plan, Write
 
 Form = Literal["systemd", "launchd", "cron", "tasks"]
 FORMS: tuple[Form, ...] = get_args(Form)
+PLATFORMS: dict[str, Form] = {"linux": "systemd", "darwin": "launchd", "win32": "tasks"}
+"""What a platform brings with it, by Python's name for it; others have cron."""
 
 Standing = Literal["installed", "outdated", "absent"]
 """``outdated``: what is written there differs from what the settings say now."""
 
 
-def chosen(asked: str = "") -> Form:
-    """The form that is asked for, else the best one here. Raises UsageError with the reason when there is none."""
+def chosen(asked: str = "") -> tuple[Form, UsageError | None]:
+    """The form that is asked for, else the best one here, else that of the platform; and why it starts nothing here."""
     reasons = {form: _missing(form) for form in FORMS}
-    if asked:
-        form = next(form for form in FORMS if form == asked)
-        if reasons[form]:
-            raise UsageError(f"{form} cannot be used here: {reasons[form]}", hint=_others(reasons))
-        return form
-    for form in FORMS:
-        if not reasons[form]:
-            return form
-    raise UsageError(
-        f"nothing here can start jobs: {reasons['systemd']}, and {reasons['cron']}",
-        hint="install cron, or let `brain watch` run",
-    )
+    usable = [form for form in FORMS if not reasons[form]]
+    best = usable[0] if usable else PLATFORMS.get(sys.platform, "cron")
+    form = next((form for form in FORMS if form == asked), best)
+    if not reasons[form]:
+        return form, None
+    why = f"{form} cannot be used here: {reasons[form]}"
+    if not asked:
+        why = f"nothing here can start jobs: {reasons['systemd']}, and {reasons['cron']}"
+    hint = f"here there is: {', '.join(usable)}" if usable else "install cron, or let `brain watch` run"
+    return form, UsageError(why, hint=hint)
 
 
 def installation(form: Form, home: Home, jobs: Sequence[Job]) -> Plan:
@@ -64,7 +64,7 @@ def installation(form: Form, home: Home, jobs: Sequence[Job]) -> Plan:
 def removal(form: Form, home: Home) -> Plan:
     """What must be done so that nothing of this home is left in this form: only what bears our mark goes."""
     if form == "cron":
-        return Plan() if cron.available() else cron.removing(home)
+        return cron.removing(home)
     if form == "tasks":
         return Plan()
     gone = _files(form, home)
@@ -76,7 +76,7 @@ def removal(form: Form, home: Home) -> Plan:
 def standings(home: Home, jobs: Sequence[Job]) -> tuple[Form | None, dict[str, Standing]]:
     """The form in which this home's jobs are installed (None for none), and how each job stands there."""
     for form in FORMS:
-        if form == "tasks" or (form == "cron" and cron.available()):
+        if form == "tasks":
             continue
         found = _in_crontab(home, jobs) if form == "cron" else _in_files(form, home, jobs)
         if found is not None:
@@ -138,10 +138,6 @@ def _missing(form: Form) -> str:
         return systemd.available(os.environ) if sys.platform == "linux" else "that is of Linux"
     if form == "cron":
         return "that is not of Windows" if sys.platform == "win32" else cron.available()
-    wanted = {"launchd": "darwin", "tasks": "win32"}[form]
-    return "" if sys.platform == wanted else f"that is of {'macOS' if form == 'launchd' else 'Windows'}"
-
-
-def _others(reasons: dict[Form, str]) -> str:
-    usable = [form for form, reason in reasons.items() if not reason]
-    return f"here there is: {', '.join(usable)}" if usable else "install cron, or let `brain watch` run"
+    if PLATFORMS.get(sys.platform) == form:
+        return ""
+    return f"that is of {'macOS' if form == 'launchd' else 'Windows'}"

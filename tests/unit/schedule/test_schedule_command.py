@@ -271,7 +271,7 @@ def units(tmp_path, monkeypatch) -> Callable[[], list[str]]:
 def test_timers_of_systemd_are_written_enabled_and_taken_away(notes, units, tmp_path):
     """Only what bears our mark goes; a unit of the same name that somebody else wrote is left and named."""
     home, jobs = home_of(notes.brain.settings, os.environ), jobs_of(notes.brain.settings)
-    assert forms.chosen() == "systemd"
+    assert forms.chosen() == ("systemd", None)
     forms.installation("systemd", home, jobs).carry_out()
     assert len(units()) == 6
     assert forms.standings(home, jobs) == (
@@ -321,13 +321,57 @@ def test_another_form_takes_the_place_of_the_one_before(notes, units, tmp_path):
     assert (len(units()), (tmp_path / "crontab").exists()) == (6, False)
 
 
-def test_where_nothing_can_start_jobs_the_reasons_are_told(monkeypatch, tmp_path):
-    """And what to do."""
+@pytest.fixture
+def bare(machine, monkeypatch, tmp_path) -> Machine:
+    """A Linux machine with neither systemd nor cron."""
     monkeypatch.setattr(systemd, "_BOOTED", tmp_path / "none")
     monkeypatch.setattr(shutil, "which", lambda name: None)
     monkeypatch.setattr(sys, "platform", "linux")
-    with pytest.raises(UsageError, match="crontab") as caught:
-        forms.chosen()
-    assert "brain watch" in caught.value.hint
-    with pytest.raises(UsageError, match="that is of macOS"):
-        forms.chosen("launchd")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(machine.user / "config"))
+    return machine
+
+
+def test_where_nothing_can_start_jobs_the_reasons_are_told(bare):
+    """And what to do; nothing is written."""
+    refused = bare.brain("schedule", "install", "--yes")
+    assert refused.returncode == 1
+    assert "nothing here can start jobs: systemd does not run this machine, and there is no program `crontab`" in (
+        refused.stderr
+    )
+    assert "brain watch" in refused.stderr
+    launchd = bare.brain("schedule", "install", "--yes", "--with", "launchd")
+    assert (launchd.returncode, "that is of macOS" in launchd.stderr) == (1, True)
+    assert not (bare.user / "config").exists()
+    assert bare.states() == ["absent"] * 3
+    assert "nothing to do" in bare.brain("schedule", "remove", "--yes").stderr
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown", "said"),
+    [
+        ((), "systemd/user/second-brain-", "nothing here can start jobs: systemd does not run this machine"),
+        (("--with", "systemd"), "OnCalendar=*-*-* 04:30:00", "systemd cannot be used here: systemd does not run"),
+        (("--with", "cron"), "run crontab -\n    # >>> second-brain", "cron cannot be used here: there is no program"),
+        (("--with", "launchd"), "<key>StartCalendarInterval</key>", "launchd cannot be used here: that is of macOS"),
+    ],
+)
+def test_a_dry_run_shows_also_what_nothing_here_could_start(bare, asked, shown, said):
+    """The scheduler that is asked for, else the platform's own; that it is not here is said, and nothing is done."""
+    before = sorted(bare.user.rglob("*"))
+    dry = bare.brain("schedule", "install", "--dry-run", *asked)
+    assert dry.returncode == 0
+    assert shown in dry.stdout
+    for job in ("index", "distill", "embed"):
+        assert job in dry.stdout
+    assert said in dry.stderr
+    assert "brain watch" in dry.stderr
+    assert dry.stderr.endswith("nothing was done\n")
+    assert sorted(bare.user.rglob("*")) == before
+
+
+def test_a_dry_run_for_windows_says_what_to_type_there(bare):
+    """There is nothing that we would write."""
+    dry = bare.brain("schedule", "install", "--dry-run", "--with", "tasks")
+    assert dry.returncode == 0
+    assert "schtasks /Create /F" in dry.stderr
+    assert "tasks cannot be used here: that is of Windows" in dry.stderr
