@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from starlette.responses import JSONResponse, Response
@@ -13,7 +12,7 @@ from ...overview import entities
 from ...overview.kept import Kept
 from ...overview.neighbourhood import DEEPEST, Drawing, LinkGraph, Node
 from .page import Page, Visit, note_url, with_query
-from .paging import sheet
+from .paging import sheet, show_sheet
 from .visible import visible
 
 LONGEST_LABEL = 90
@@ -74,16 +73,7 @@ def show_map(visit: Visit) -> Response:
 def show_list(visit: Visit) -> Response:
     """All hubs, orphans or links that lead nowhere, page by page. Raises NotFound for another list."""
     graph = LINK_GRAPHS.of(visit.brain.visible())
-    lists: dict[str, Sequence[Any]] = {"hubs": graph.hubs, "orphans": graph.orphans, "broken": graph.loose}
-    which = visit.request.path_params["which"]
-    if which not in lists:
-        raise NotFound(f"there is no list '{which[:40]}'", hint="there are: " + ", ".join(lists))
-    return visit.show(
-        "map-list.html",
-        which=which,
-        sheet=sheet(lists[which], visit.argument("page")),
-        sheet_url=lambda number: with_query(f"/map/{which}", page=number),
-    )
+    return show_sheet(visit, "map-list.html", {"hubs": graph.hubs, "orphans": graph.orphans, "broken": graph.loose})
 
 
 def send_drawing(visit: Visit) -> Response:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+
+from starlette.responses import Response
+
+from ...errors import NotFound
+from .page import Visit, with_query
 
 T = TypeVar("T")
 
@@ -39,3 +44,17 @@ def sheet(entries: Sequence[T], asked: str, per_sheet: int = PER_SHEET) -> Sheet
     number = min(max(number, 1), sheets)
     first = (number - 1) * per_sheet
     return Sheet(entries[first : first + per_sheet], number, sheets, first + 1, len(entries))
+
+
+def show_sheet(visit: Visit, template: str, lists: Mapping[str, Sequence[Any]]) -> Response:
+    """A sheet of the list that the path names. Raises NotFound for another one."""
+    which = visit.request.path_params["which"]
+    if which not in lists:
+        raise NotFound(f"there is no list '{which[:40]}'", hint="there are: " + ", ".join(lists))
+    path = visit.request.url.path
+    return visit.show(
+        template,
+        which=which,
+        sheet=sheet(lists[which], visit.argument("page")),
+        sheet_url=lambda number: with_query(path, page=number),
+    )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from ...errors import BrainError, NotFound, UsageError
+from ...errors import BrainError, UsageError
 from ...memory.file import MemoryFile
 from ...overview import contradictions
 from ...overview.comparing import compared
@@ -19,7 +19,7 @@ from ...overview.review import Pair, Sketches
 from ...types import Filter
 from .map import LINK_GRAPHS
 from .page import Page, Visit, with_query
-from .paging import sheet
+from .paging import sheet, show_sheet
 
 if TYPE_CHECKING:
     from ...clearance import VisibleLinks
@@ -135,16 +135,7 @@ def show_alike(visit: Visit) -> Response:
 
 def show_list(visit: Visit) -> Response:
     """One list whole, page by page. Raises NotFound for another one."""
-    which = visit.request.path_params["which"]
-    lists = _lists(visit)
-    if which not in lists:
-        raise NotFound(f"there is no list '{which[:40]}'", hint="there are: " + ", ".join(lists))
-    return visit.show(
-        "review-list.html",
-        which=which,
-        sheet=sheet(lists[which], visit.argument("page")),
-        sheet_url=lambda number: with_query(f"/review/{which}", page=number),
-    )
+    return show_sheet(visit, "review-list.html", _lists(visit))
 
 
 def show_comparison(visit: Visit) -> Response:
