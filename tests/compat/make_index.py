@@ -48,7 +48,10 @@ def main() -> None:
             brain.sync()
             brain.embed()
         raw = apsw.Connection(str(home / "index.db"))
-        raw.execute("UPDATE source SET path = '/notes'; UPDATE item SET path = '/' || uri").fetchall()
+        raw.execute(
+            "UPDATE source SET path = '/notes', folders = replace(folders, ?, '/notes')", (str(notes),)
+        ).fetchall()
+        raw.execute("UPDATE item SET path = '/' || uri").fetchall()
         raw.execute("PRAGMA journal_mode=DELETE; PRAGMA page_size=1024; VACUUM").fetchall()
         raw.close()
         target.write_bytes((home / "index.db").read_bytes())

@@ -17,7 +17,7 @@ from second_brain.types import MODES, Filter
 
 FOLDER = Path(__file__).parent
 FORMATS = list(range(1, schema.FORMAT + 1))
-CHUNKS = {1: 6, 2: 5, 3: 5}
+CHUNKS = {1: 6, 2: 5, 3: 5, 4: 5}
 """Small sections of a note are one chunk since format 2."""
 
 

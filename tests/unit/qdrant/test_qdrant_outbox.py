@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 
+import apsw
 import pytest
 
 from second_brain.index.qdrant import replica as copies
@@ -13,6 +17,8 @@ from second_brain.index.sqlite import schema
 from second_brain.index.sqlite.store import SqliteIndex
 from second_brain.records import Removal
 from second_brain.testing.index_contract import embed, fill, put, write
+
+COMPAT = Path(__file__).parents[2] / "compat"
 
 
 @pytest.fixture
@@ -35,12 +41,45 @@ def named(index: SqliteIndex) -> set[str]:
     return {uri for (uri,) in rows}
 
 
+def triggers(index: SqliteIndex) -> list[str]:
+    """The names of the file's triggers."""
+    return [name for (name,) in index.database.rows("SELECT name FROM sqlite_schema WHERE type = 'trigger'")]
+
+
 def test_without_a_copy_nothing_is_written_down(tmp_path: Path):
-    """Whoever uses SQLite alone pays one look-up a change, and no row."""
+    """Whoever uses SQLite alone pays nothing: there is no trigger, and no row."""
     with closing(SqliteIndex(tmp_path / "index.db")) as plain:
         fill(plain)
         embed(plain)
         assert copies.is_empty(plain.database)
+        assert triggers(plain) == []
+
+
+def test_triggers_come_with_the_record_of_the_copy_or_not_at_all(tmp_path: Path):
+    """Both are of one transaction; whoever opens the file then, or has it open, writes down."""
+    path = tmp_path / "index.db"
+    with closing(SqliteIndex(path)) as index, closing(SqliteIndex(path)) as other:
+        fill(other)
+
+        def undone() -> None:
+            with index.database.transaction():
+                copies.write_replica(index.database, Replica("http://x", "brain", "g1"))
+                raise RuntimeError
+
+        with pytest.raises(RuntimeError):
+            undone()
+        assert (triggers(index), copies.read_replica(index.database)) == ([], None)
+        put(other, "notes/before.md", "A bittern.")
+        with index.database.transaction():
+            copies.write_replica(index.database, Replica("http://x", "brain", "g1"))
+            copies.queue_all(index.database)
+        assert "notes/before.md" in named(index)
+        index.database.rows("DELETE FROM outbox")
+        put(other, "notes/after.md", "An egret.")
+        assert named(index) == {"notes/after.md"}
+        with closing(SqliteIndex(path)) as third:
+            put(third, "notes/later.md", "A heron.")
+        assert named(index) == {"notes/after.md", "notes/later.md"}
 
 
 def test_every_way_of_changing_a_passage_is_written_down(index: SqliteIndex):
@@ -115,15 +154,36 @@ def test_weights_are_made_anew_when_passages_have_become_longer_or_shorter(share
     assert Replica("x", "brain", "g1", average=100.0, analyzer="0").has_drifted(100.0)
 
 
-def test_a_file_of_the_format_before_gets_the_outbox(tmp_path: Path):
+def test_a_file_from_before_the_outbox_gets_it(tmp_path: Path):
     """It is migrated when it is opened, and writes down from then on."""
     with closing(SqliteIndex(tmp_path / "index.db")) as made:
         fill(made)
-        for name, kind in made.database.rows("SELECT name, type FROM sqlite_schema WHERE name LIKE 'outbox%'"):
-            made.database.rows(f"DROP {kind} IF EXISTS {name}")
+        made.database.rows("DROP TABLE outbox")
         made.database.rows("PRAGMA user_version = 2")
     with closing(SqliteIndex(tmp_path / "index.db")) as again:
         assert again.database.value("PRAGMA user_version") == schema.FORMAT
-        copies.write_replica(again.database, Replica("x", "brain", "g1"))
+        with again.database.transaction():
+            copies.write_replica(again.database, Replica("x", "brain", "g1"))
         put(again, "notes/new.md", "An egret.")
         assert named(again) == {"notes/new.md"}
+
+
+@pytest.mark.parametrize("copied", [False, True])
+def test_triggers_of_format_3_stay_only_beside_a_copy(tmp_path: Path, copied: bool):
+    """That format had them always; a copy that is there misses nothing by the change."""
+    path = tmp_path / "index.db"
+    shutil.copyfile(COMPAT / "format-3.db", path)
+    raw = apsw.Connection(str(path))
+    if copied:
+        value = json.dumps(asdict(Replica("x", "brain", "g1")))
+        raw.execute("INSERT INTO meta VALUES ('replica', ?)", (value,)).fetchall()
+    assert raw.execute("SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'").fetchall() == [(5,)]
+    raw.close()
+    with closing(SqliteIndex(path)) as index:
+        put(index, "notes/new.md", "An egret.")
+        assert len(triggers(index)) == (5 if copied else 0)
+        assert named(index) == ({"notes/new.md"} if copied else set())
+        with index.database.transaction():
+            copies.write_replica(index.database, Replica("x", "brain", "g1"))
+        put(index, "notes/newer.md", "A heron.")
+        assert "notes/newer.md" in named(index)

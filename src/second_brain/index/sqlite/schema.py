@@ -18,7 +18,7 @@ from ...errors import IndexFormat, StorageError
 from .connection import Connection, Database
 
 APPLICATION_ID = 0x5342_7261  # "SBra"
-FORMAT = 3
+FORMAT = 4
 
 TERM_COLUMNS = ("title", "heading", "body", "tags", "names")
 """The fields of a chunk that lexical search knows: names are aliases, file stem and description."""
@@ -159,33 +159,12 @@ CREATE TABLE echo(              -- passages that an item left to another documen
 CREATE INDEX echo_item ON echo(item);
 """
 
-REPLICATED = "EXISTS (SELECT 1 FROM meta WHERE key = 'replica')"
-"""Whether there is a copy of the passages elsewhere: without one nothing is written down for it."""
-
-OUTBOX = f"""
-CREATE TABLE outbox(            -- ids of passages that a copy elsewhere has not been told of, see index.qdrant
+OUTBOX = """
+CREATE TABLE outbox(            -- ids of passages that a copy elsewhere has not been told of, see index.qdrant.replica
   seq INTEGER PRIMARY KEY AUTOINCREMENT,  -- never used again: what changes while it is sent stays
   id TEXT NOT NULL UNIQUE
 );
-CREATE TRIGGER outbox_added AFTER INSERT ON chunk WHEN {REPLICATED} BEGIN
-  INSERT OR REPLACE INTO outbox(id) VALUES (new.id);
-END;
-CREATE TRIGGER outbox_removed AFTER DELETE ON chunk WHEN {REPLICATED} BEGIN
-  INSERT OR REPLACE INTO outbox(id) VALUES (old.id);
-END;
-CREATE TRIGGER outbox_changed AFTER UPDATE ON chunk WHEN {REPLICATED} BEGIN
-  INSERT OR REPLACE INTO outbox(id) SELECT old.id WHERE old.id != new.id;
-  INSERT OR REPLACE INTO outbox(id) VALUES (new.id);
-END;
-CREATE TRIGGER outbox_document AFTER UPDATE ON document WHEN {REPLICATED} BEGIN
-  INSERT OR REPLACE INTO outbox(id) SELECT id FROM chunk WHERE document = new.key;
-END;
-CREATE TRIGGER outbox_moved AFTER UPDATE OF path ON item WHEN old.path != new.path AND {REPLICATED} BEGIN
-  INSERT OR REPLACE INTO outbox(id)
-    SELECT c.id FROM chunk c JOIN document d ON d.key = c.document WHERE d.item = new.key;
-END;
 """
-"""Triggers, so that no way of changing a passage can forget to say so, in the transaction that changes it."""
 
 
 def _learn_languages_and_repeats(connection: Connection) -> None:
@@ -216,7 +195,19 @@ def _learn_what_to_send(connection: Connection) -> None:
     connection.execute(OUTBOX).fetchall()
 
 
-MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _learn_languages_and_repeats, 2: _learn_what_to_send}
+def _write_down_for_copies_only(connection: Connection) -> None:
+    """Format 4: the triggers that fill the outbox are there only while there is a copy."""
+    if connection.execute("SELECT 1 FROM meta WHERE key = 'replica'").fetchall():
+        return
+    for name in ("added", "removed", "changed", "document", "moved"):
+        connection.execute(f"DROP TRIGGER IF EXISTS outbox_{name}").fetchall()
+
+
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {
+    1: _learn_languages_and_repeats,
+    2: _learn_what_to_send,
+    3: _write_down_for_copies_only,
+}
 """From format n to n + 1. A step sees the file as format n left it."""
 
 
