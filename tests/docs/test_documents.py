@@ -7,11 +7,13 @@ import re
 import shlex
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 import second_brain
+from second_brain import config
 from second_brain.config import OLDER_NAMES, SOURCE_KEYS
 from second_brain.yaml_nodes import load_yaml
 
@@ -87,6 +89,19 @@ def test_every_setting_is_described() -> None:
     assert [name for name in wanted if f"`{name}`" not in text and f"`${name}`" not in text] == []
     for example in fences(guide, "yaml"):
         assert isinstance(load_yaml(example).value, dict)
+
+
+def test_the_settings_shown_are_the_defaults(tmp_path: Path) -> None:
+    """The example of settings.yaml, and the defaults beside fusion's keys: what somebody has who wrote nothing."""
+    guide = ROOT / "docs" / "guides" / "settings.md"
+    (example,) = [text for text in fences(guide, "yaml") if "\nfusion:" in text]
+    (tmp_path / "settings.yaml").write_text(example, encoding="utf-8")
+    shown, default = config.load(tmp_path), config.load(tmp_path / "none")
+    named = ("privacy_labels", "redact", "late", "reranking", "decompose", "fusion", "adjustments")
+    assert {name: getattr(shown, name) for name in named} == {name: getattr(default, name) for name in named}
+    rows = [row for row in guide.read_text(encoding="utf-8").splitlines() if row.startswith("|")]
+    for key, value in asdict(default.fusion).items():
+        assert f"`{value}`" in next(row for row in rows if f"`fusion.{key}`" in row)
 
 
 def test_every_room_is_on_the_map() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import apsw
@@ -145,13 +145,12 @@ def test_unsent_passages_are_counted_for_the_asker(index: SqliteIndex):
 
 @pytest.mark.parametrize(("share", "drifted"), [(0.99, False), (1.04, False), (1.06, True), (0.9, True), (0.0, True)])
 def test_weights_are_made_anew_when_passages_have_become_longer_or_shorter(share: float, drifted: bool):
-    """Beyond a twentieth; and whenever another analyzer made the terms."""
-    from second_brain.analysis import ANALYZER_VERSION
-
+    """Beyond a twentieth; and whenever another analyzer made the terms, or fields weighed otherwise."""
     assert MOST_DRIFT == 0.05
-    known = Replica("x", "brain", "g1", average=100.0, analyzer=str(ANALYZER_VERSION))
-    assert known.has_drifted(100.0 * share) is drifted
-    assert Replica("x", "brain", "g1", average=100.0, analyzer="0").has_drifted(100.0)
+    known = Replica("x", "brain", "g1").weighed(100.0, (3.0, 1.5))
+    assert known.has_drifted(100.0 * share, (3.0, 1.5)) is drifted
+    assert known.has_drifted(100.0, (2.0, 1.0))
+    assert replace(known, analyzer="0").has_drifted(100.0, (3.0, 1.5))
 
 
 def test_a_file_from_before_the_outbox_gets_it(tmp_path: Path):

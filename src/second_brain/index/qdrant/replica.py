@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TypeAlias
 
 from ...analysis import ANALYZER_VERSION
@@ -50,7 +50,8 @@ Queued: TypeAlias = "list[tuple[int, str]]"
 
 @dataclass(frozen=True, slots=True)
 class Replica:
-    """``average`` is the length that the weights of terms were made with, ``analyzer`` the version that made the terms.
+    """``average`` is the length, ``field_weights`` are the fields' weights that the weights of terms were made with,
+    ``analyzer`` the version that made the terms.
 
     ``embedder`` is whose vectors are all there, '' before the outbox was empty for the first time: until then the
     catalogue answers. ``sources`` says which collection holds each source.
@@ -61,6 +62,7 @@ class Replica:
     generation: str
     average: float = 0.0
     analyzer: str = ""
+    field_weights: Sequence[float] = ()
     embedder: str | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
 
@@ -68,9 +70,15 @@ class Replica:
         """Whether both are the same copy, however full."""
         return (self.place, self.prefix, self.generation) == (other.place, other.prefix, other.generation)
 
-    def has_drifted(self, average: float) -> bool:
-        """Whether the weights of terms belong to another average length than this one."""
-        return abs(average - self.average) > MOST_DRIFT * self.average or self.analyzer != str(ANALYZER_VERSION)
+    def weighed(self, average: float, field_weights: Sequence[float]) -> Replica:
+        """The same copy, with weights of terms made like this."""
+        return replace(self, average=average, field_weights=tuple(field_weights), analyzer=str(ANALYZER_VERSION))
+
+    def has_drifted(self, average: float, field_weights: Sequence[float]) -> bool:
+        """Whether the weights of terms were made with another average length, other weights of fields or terms."""
+        if abs(average - self.average) > MOST_DRIFT * self.average:
+            return True
+        return (self.analyzer, *self.field_weights) != (str(ANALYZER_VERSION), *field_weights)
 
 
 def read_replica(database: Database) -> Replica | None:

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
-from ...analysis import ANALYZER_VERSION
 from ...protocols import Progress
 from ..sqlite.connection import Database
 from ..sqlite.schema import meta
@@ -82,17 +81,15 @@ class Sender:
         with self.database.transaction():
             known = copies.read_replica(self.database)
             if known is None or not known.is_of(self.wanted):
-                copies.write_replica(
-                    self.database, replace(self.wanted, average=average, analyzer=str(ANALYZER_VERSION))
-                )
+                copies.write_replica(self.database, self.wanted.weighed(average, self.field_weights))
                 copies.queue_all(self.database)
                 return
             fresh = [name for name in self.names if self._physical(name) in made]
             if fresh:
                 known = replace(known, embedder=None)
                 copies.queue_all(self.database, self._sources_of(fresh))
-            if known.has_drifted(average):
-                known = replace(known, average=average, analyzer=str(ANALYZER_VERSION))
+            if known.has_drifted(average, self.field_weights):
+                known = known.weighed(average, self.field_weights)
                 copies.queue_all(self.database)
             moved = [name for name, place in self.wanted.sources.items() if known.sources.get(name) != place]
             copies.queue_all(self.database, moved)
