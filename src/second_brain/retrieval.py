@@ -235,7 +235,8 @@ class Retriever:
         query = asked.query
         holds = self.index.vectors.embedder
         if not holds:
-            notices.append("no vectors yet: searched by word only; run `brain embed`")
+            if self.index.chunk_count():
+                notices.append("no vectors yet: searched by word only; run `brain embed`")
             return []
         with _translated("cannot be loaded"):
             embedder = self.embedder()
