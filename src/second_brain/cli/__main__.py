@@ -71,6 +71,9 @@ def run(arguments: Sequence[str]) -> int:
             return int(app.invoke(context) or Exit.DONE)
     except click.exceptions.Exit as error:
         return error.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:  # a group without a command: what it says is its help
+        click.echo(error.format_message(), err=True)
+        return Exit.WRONG_USAGE
     except click.UsageError as error:
         report_error("WrongUsage", error.format_message(), _hint(error, arguments))
         return Exit.WRONG_USAGE

@@ -19,6 +19,17 @@ def test_without_a_command_the_help_is_shown(brain: Brain) -> None:
         assert word in outcome.out
 
 
+@pytest.mark.parametrize("group", ["graph", "token", "fleet", "okf", "learn", "schedule"])
+def test_a_group_without_a_command_shows_its_own_help(brain: Brain, group: str) -> None:
+    """As lines to read, not as an error in one line; nothing was done, so it is wrong usage."""
+    outcome = brain(group)
+    assert (outcome.code, outcome.out) == (2, "")
+    lines = outcome.err.splitlines()
+    assert lines[0].startswith(f"Usage: brain {group} ")
+    assert "Commands:" in lines
+    assert "error" not in lines[0]
+
+
 def test_the_version_is_told(brain: Brain) -> None:
     """One line."""
     assert brain("--version").out.startswith("brain ")
