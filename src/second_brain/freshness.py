@@ -35,7 +35,9 @@ def index_notices(index: SqliteIndex, settings: Settings, now: datetime, filter:
     """What is told of the index; where the asker may not see everything, only of what they may."""
     guest = filter.privacy is not None
     states = [state for state in index.freshness() if not guest or state[0] in filter.sources]
-    if not states and settings.sources:
+    if not states and guest:
+        yield "nothing is indexed that may be seen with this label; who sees all finds the labels in `brain sources`"
+    elif not states and settings.sources:
         yield "nothing is indexed yet: type `brain index`"
     elif not states:
         yield "the index is empty: type `brain add ~/notes` (the folder of your notes), then `brain index`"

@@ -14,6 +14,7 @@ import pytest
 
 import second_brain
 from second_brain import config
+from second_brain.answering.confidence import DOUBTFUL
 from second_brain.config import OLDER_NAMES, SOURCE_KEYS
 from second_brain.yaml_nodes import load_yaml
 
@@ -102,6 +103,12 @@ def test_the_settings_shown_are_the_defaults(tmp_path: Path) -> None:
     rows = [row for row in guide.read_text(encoding="utf-8").splitlines() if row.startswith("|")]
     for key, value in asdict(default.fusion).items():
         assert f"`{value}`" in next(row for row in rows if f"`fusion.{key}`" in row)
+
+
+def test_the_guide_names_the_confidence_below_which_an_answer_is_doubted() -> None:
+    """It was fitted anew more than once."""
+    guide = (ROOT / "docs" / "guides" / "searching.md").read_text(encoding="utf-8")
+    assert f"Below {DOUBTFUL} a notice says" in guide
 
 
 def test_every_room_is_on_the_map() -> None:

@@ -217,6 +217,15 @@ def test_an_empty_index_says_what_to_type(notes):
     assert any("brain add" in notice and "brain index" in notice for notice in notices)
 
 
+def test_who_may_see_nothing_is_not_told_to_add_notes(birds):
+    """The same words whether there are notes above the label or none: that nothing bears a label low enough."""
+    (said,) = birds.brain.seen_by("public").search("heron").notices
+    assert "with this label" in said
+    assert "brain add" not in said
+    with Brain.open(birds.home / "none", environment={}) as stranger:
+        assert stranger.seen_by("public").search("heron").notices == (said,)
+
+
 def test_a_source_that_is_not_there_is_named(birds):
     """Its notes are found, each hit and the answer say that the disk is missing."""
     birds.root.rename(birds.root.with_name("away"))
